@@ -46,7 +46,7 @@ pub use conversation::{
 };
 pub use daemon::{Caller, Health, IDEMPOTENCY_HEADER, PROTOCOL, REQUEST_HEADER};
 pub use delivery::{
-    DeliveriesRequest, DeliveryList, DeliveryReport, DeliverySelector, DeliveryView,
+    DeliveriesRequest, DeliveryList, DeliveryPage, DeliveryReport, DeliverySelector, DeliveryView,
     DispatchTestReport, DispatchTestRequest, TestedEvent, TestedRule, TestedTask,
 };
 pub use doctor::{DoctorReport, DoctorRequest, Finding, Severity};
@@ -74,8 +74,8 @@ pub use paging::{
 };
 pub use plan::{PlanReport, PlannedDecision, PlannedOutcome};
 pub use queries::{
-    EventStreamQuery, PageQuery, SessionListQuery, TaskListQuery, TranscriptQuery,
-    UsageQueryParameters, WorktreeDiffQuery,
+    DeliveryListQuery, EventStreamQuery, PageQuery, SessionListQuery, TaskListQuery,
+    TranscriptQuery, UsageQueryParameters, WorktreeDiffQuery,
 };
 pub use restore::{AgentOutcome, Outcome, RestoreReport};
 pub use resume::{ResumeAnswer, ResumeCount, ResumeRequest};

@@ -8,11 +8,12 @@ use jiff::Timestamp;
 use segue_core::model::{
     CiLog, CiRun, DeliveryHeaders, DeliveryReading, DeliveryRefusal, DeliveryRequest, ForgeComment,
     ForgeId, ForgeIssue, ForgePull, ForgeRepository, ForgeReview, ForgeSubject, ForgeUser,
-    RepositoryAddress, RepositoryPermission, RepositoryUrl, SecretText, UserKind,
+    ListedIssue, ListedPull, ListedRun, PullState, RepositoryAddress, RepositoryPermission,
+    RepositoryUrl, SecretText, SubjectChange, UserKind,
 };
 use segue_core::ports::{
-    AssignedIssue, AssignedIssues, AssignedQuery, CommentSearch, Forge, ForgeAccess, ForgeApi,
-    ForgeFailure, ForgeFault, ForgeResult, Forges, Webhooks,
+    AssignedIssue, CommentSearch, Forge, ForgeAccess, ForgeApi, ForgeFailure, ForgeFault,
+    ForgeResult, Forges, ListPage, ListQuery, ListScope, Webhooks,
 };
 use segue_core::{Error, Result};
 
@@ -43,6 +44,14 @@ pub struct FakeForgeState {
     pub reviews: BTreeMap<(String, u64), Vec<ForgeReview>>,
     pub assigned: Vec<AssignedIssue>,
     pub closed_by: BTreeMap<(String, u64), Vec<u64>>,
+    /// The issues that repositories list, in any order.
+    pub listed_issues: Vec<ListedIssue>,
+    /// The pull requests that repositories list, in any order.
+    pub listed_pulls: Vec<ListedPull>,
+    /// The finished CI runs, by branch.
+    pub runs: BTreeMap<String, Vec<ListedRun>>,
+    /// Who has changed issues and pull requests.
+    pub changers: BTreeMap<ForgeSubject, ForgeUser>,
     /// The logs of failed runs, by the names of the runs.
     pub logs: BTreeMap<String, CiLog>,
     /// What the bodies of deliveries mean.
@@ -65,6 +74,10 @@ impl FakeForges {
             reviews: BTreeMap::new(),
             assigned: Vec::new(),
             closed_by: BTreeMap::new(),
+            listed_issues: Vec::new(),
+            listed_pulls: Vec::new(),
+            runs: BTreeMap::new(),
+            changers: BTreeMap::new(),
             logs: BTreeMap::new(),
             readings: BTreeMap::new(),
             fault: None,
@@ -200,6 +213,10 @@ impl ForgeApi for FakeForges {
         })
     }
 
+    async fn repository_named(&self, full_name: &str) -> ForgeResult<ForgeRepository> {
+        self.repository(&RepositoryAddress { id: 9, full_name: full_name.to_owned() }).await
+    }
+
     async fn issue(&self, repository: &RepositoryAddress, number: u64) -> ForgeResult<ForgeIssue> {
         let key = key(repository, number);
         let object = format!("issue #{number}");
@@ -240,13 +257,63 @@ impl ForgeApi for FakeForges {
         })
     }
 
-    async fn assigned_issues(&self, query: &AssignedQuery) -> ForgeResult<AssignedIssues> {
+    async fn assigned_issues(&self, query: &ListQuery) -> ForgeResult<ListPage<AssignedIssue>> {
         self.request("forges.assigned_issues", "the assigned issues".into(), |state| {
             let is_new = |it: &&AssignedIssue| {
                 query.since.is_none_or(|since| it.issue.updated_at >= Some(since))
             };
-            let issues = state.assigned.iter().filter(is_new).cloned().collect();
-            Some(AssignedIssues::Page { issues, next: None, etag: None })
+            let items = state.assigned.iter().filter(is_new).cloned().collect();
+            Some(ListPage::Page { items, next: None, etag: None })
+        })
+    }
+
+    async fn changed_issues(
+        &self,
+        _repository: &RepositoryAddress,
+        scope: ListScope,
+        query: &ListQuery,
+    ) -> ForgeResult<ListPage<ListedIssue>> {
+        self.request("forges.changed_issues", "the issues".into(), |state| {
+            let mut items = state.listed_issues.clone();
+            items.retain(|it| scope == ListScope::All || it.issue.is_open);
+            items.retain(|it| query.since.is_none() || it.issue.updated_at >= query.since);
+            Some(ListPage::Page { items, next: None, etag: None })
+        })
+    }
+
+    async fn changed_pulls(
+        &self,
+        _repository: &RepositoryAddress,
+        scope: ListScope,
+        query: &ListQuery,
+    ) -> ForgeResult<ListPage<ListedPull>> {
+        self.request("forges.changed_pulls", "the pull requests".into(), |state| {
+            let mut items = state.listed_pulls.clone();
+            items.retain(|it| scope == ListScope::All || it.pull.state == PullState::Open);
+            items.retain(|it| query.since.is_none() || it.pull.updated_at >= query.since);
+            Some(ListPage::Page { items, next: None, etag: None })
+        })
+    }
+
+    async fn finished_runs(
+        &self,
+        _repository: &RepositoryAddress,
+        branch: &str,
+    ) -> ForgeResult<Vec<ListedRun>> {
+        self.request("forges.finished_runs", format!("the CI runs of {branch}"), |state| {
+            Some(state.runs.get(branch).cloned().unwrap_or_default())
+        })
+    }
+
+    async fn author_of_change(
+        &self,
+        _repository: &RepositoryAddress,
+        subject: ForgeSubject,
+        _change: &SubjectChange,
+        _since: Option<Timestamp>,
+    ) -> ForgeResult<Option<ForgeUser>> {
+        self.request("forges.author_of_change", format!("the history of {subject}"), |state| {
+            Some(state.changers.get(&subject).cloned())
         })
     }
 

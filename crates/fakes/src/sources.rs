@@ -51,6 +51,10 @@ impl ForgeSources for FakeSources {
         Ok(Arc::new(self.forges.clone()))
     }
 
+    fn web_host(&self, _source: &SourceName) -> Result<String> {
+        Ok("example.org".to_owned())
+    }
+
     async fn secret(&self, source: &SourceName) -> Result<SecretText> {
         self.calls.enter("sources.secret")?;
         match source.as_str() {
@@ -62,6 +66,10 @@ impl ForgeSources for FakeSources {
     async fn api(&self, _source: &SourceName) -> Result<Arc<dyn ForgeApi>> {
         self.calls.enter("sources.api")?;
         Ok(Arc::new(self.forges.clone()))
+    }
+
+    async fn paced_api(&self, source: &SourceName) -> Result<Arc<dyn ForgeApi>> {
+        self.api(source).await
     }
 
     fn variables(&self) -> Vec<String> {

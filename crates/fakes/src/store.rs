@@ -14,10 +14,10 @@ use segue_core::Result;
 use segue_core::model::{
     AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId,
     DeliverySummary, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey,
-    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, ReplyState,
-    RepositoryId, RequestKey, RequestRecord, RequestStep, Session, SessionId, SourceName,
-    StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, TrackedIssueKey,
-    Trust, VendorId,
+    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
+    PolledRepository, ReplyState, RepositoryId, RequestKey, RequestRecord, RequestStep, Session,
+    SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue,
+    TrackedIssueKey, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
@@ -52,6 +52,7 @@ struct Tables {
     listener: Option<ListenSettings>,
     deliveries: Vec<Delivery>,
     tracked_issues: BTreeMap<TrackedIssueKey, TrackedIssue>,
+    polled_repositories: BTreeMap<(SourceName, u64), PolledRepository>,
     replies: Vec<ForgeReply>,
     housekeeping: HousekeepingState,
     requests: Vec<RequestRecord>,
@@ -343,6 +344,13 @@ impl Store for FakeStore {
         digest: &str,
     ) -> Result<Option<DeliveryId>> {
         self.read("store.known_delivery", |it| it.known_delivery(source, forge_id, digest))
+    }
+
+    async fn polled_repositories(&self, source: &SourceName) -> Result<Vec<PolledRepository>> {
+        self.read("store.polled_repositories", |it| {
+            let all = it.polled_repositories.values();
+            all.filter(|it| it.source == *source).cloned().collect()
+        })
     }
 
     async fn tracked_issues(&self, source: Option<&SourceName>) -> Result<Vec<TrackedIssue>> {

@@ -1,18 +1,25 @@
 //! The port `ForgeSources`: the forges and rules of `config.toml`, with their secrets.
 
+mod pace;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use segue_core::model::{DispatchRule, Environment, ForgeId, ForgeSource, SecretText, SourceName};
-use segue_core::ports::{Clock, Environments, Forge, ForgeAccess, ForgeApi, ForgeSources, Forges};
+use segue_core::model::{
+    DispatchRule, Environment, ForgeId, ForgeSource, RepositoryUrl, SecretText, SourceName,
+};
+use segue_core::ports::{
+    Clock, Environments, Forge, ForgeAccess, ForgeApi, ForgeSources, Forges, RequestPace,
+};
 use segue_core::{Error, Result};
 use segue_host::Paths;
 use segue_host::credentials::TokenSource;
 
 use crate::project::{self, SecretSource, SourceTable};
+use pace::RegularPace;
 
 /// The most time that a request to a forge takes.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -32,6 +39,8 @@ pub(crate) struct ConfiguredSources {
     /// The secrets of webhooks that were read a moment ago. Anybody can send requests to a webhook, and
     /// reading a secret may start a program.
     read_secrets: Mutex<HashMap<SourceName, (SecretSource, SecretText, Instant)>>,
+    /// The pauses between requests that nobody waits for, of each source.
+    paces: Mutex<HashMap<SourceName, Arc<RegularPace>>>,
 }
 
 impl ConfiguredSources {
@@ -42,8 +51,8 @@ impl ConfiguredSources {
         (forges, clock): (Arc<dyn Forges>, Arc<dyn Clock>),
     ) -> Self {
         let (config_file, environment) = (paths.config_file(), environment.clone());
-        let read_secrets = Mutex::default();
-        Self { config_file, environment, environments, forges, clock, read_secrets }
+        let (read_secrets, paces) = (Mutex::default(), Mutex::default());
+        Self { config_file, environment, environments, forges, clock, read_secrets, paces }
     }
 
     fn table(&self, source: &SourceName) -> Result<SourceTable> {
@@ -83,6 +92,24 @@ impl ConfiguredSources {
             true => self.environments.login_shell(&settings).await,
             false => Ok(Environment::default()),
         }
+    }
+
+    fn paces(&self) -> MutexGuard<'_, HashMap<SourceName, Arc<RegularPace>>> {
+        self.paces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn client(
+        &self,
+        source: &SourceName,
+        pace: Option<Arc<RegularPace>>,
+    ) -> Result<Arc<dyn ForgeApi>> {
+        let pace = pace.map(|pace| pace as Arc<dyn RequestPace>);
+        let table = self.table(source)?;
+        let forge = self.forges.get(&ForgeId::new(table.forge.as_str()))?;
+        let url = api_url(&table, forge.as_ref())?;
+        let token = self.read(&table.token.ok_or_else(|| missing(source, "token"))?).await?;
+        let (timeout, clock) = (REQUEST_TIMEOUT, Arc::clone(&self.clock));
+        forge.api(&ForgeAccess { url, token, timeout, clock, pace })
     }
 
     /// Returns an error if a source certainly cannot be used.
@@ -130,6 +157,13 @@ impl ForgeSources for ConfiguredSources {
         self.forges.get(&source.forge)
     }
 
+    fn web_host(&self, source: &SourceName) -> Result<String> {
+        let table = self.table(source)?;
+        let forge = self.forges.get(&ForgeId::new(table.forge.as_str()))?;
+        let api = RepositoryUrl::parse(&api_url(&table, forge.as_ref())?)?;
+        Ok(forge.web_host(api.host()))
+    }
+
     async fn secret(&self, source: &SourceName) -> Result<SecretText> {
         let secret = self.table(source)?.secret.ok_or_else(|| missing(source, "secret"))?;
         if let Some(text) = self.read_secret(source, &secret) {
@@ -142,12 +176,12 @@ impl ForgeSources for ConfiguredSources {
     }
 
     async fn api(&self, source: &SourceName) -> Result<Arc<dyn ForgeApi>> {
-        let table = self.table(source)?;
-        let forge = self.forges.get(&ForgeId::new(table.forge.as_str()))?;
-        let url = api_url(&table, forge.as_ref())?;
-        let token = self.read(&table.token.ok_or_else(|| missing(source, "token"))?).await?;
-        let (timeout, clock) = (REQUEST_TIMEOUT, Arc::clone(&self.clock));
-        forge.api(&ForgeAccess { url, token, timeout, clock })
+        self.client(source, None).await
+    }
+
+    async fn paced_api(&self, source: &SourceName) -> Result<Arc<dyn ForgeApi>> {
+        let pace = Arc::clone(self.paces().entry(source.clone()).or_default());
+        self.client(source, Some(pace)).await
     }
 
     fn variables(&self) -> Vec<String> {

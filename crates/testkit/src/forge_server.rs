@@ -8,7 +8,9 @@
 mod answers;
 mod deliveries;
 mod gitlab;
+mod gitlab_lists;
 mod hub;
+mod hub_lists;
 mod state;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +26,7 @@ use crate::loopback::LoopbackServer;
 pub use answers::ForgeServerFault;
 use answers::ServedAnswer;
 pub use deliveries::{DeliveredDetail, ServedDelivery};
-pub use state::{ServedForge, ServedJob, ServedRepository};
+pub use state::{ServedChange, ServedForge, ServedJob, ServedRepository, ServedRun};
 
 /// A forge. It runs until this value is dropped.
 #[derive(Debug)]

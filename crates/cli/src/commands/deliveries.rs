@@ -154,6 +154,10 @@ fn shown(DeliveryReport { delivery, headers, body }: &DeliveryReport) -> String 
     lines.extend(delivery.forge_id.iter().map(|id| format!("forge id  {id}")));
     lines.extend(delivery.reason.iter().map(|reason| format!("reason    {reason}")));
     lines.extend(delivery.actions.iter().map(|it| format!("action    {it}")));
+    if !delivery.has_content {
+        lines.push("content   removed, because the delivery is old".to_owned());
+        return lines.join("\n") + "\n";
+    }
     lines.push(String::new());
     lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
     lines.push(String::new());

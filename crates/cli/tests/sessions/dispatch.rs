@@ -1,8 +1,10 @@
 //! Events of a forge become tasks of agents, continue their conversations, and clean up.
 
+use std::fs;
+
 use segue_core::model::{ForgeSubject, ReviewVerdict};
 use segue_testkit::dispatch_scene::{DispatchScene, REPOSITORY, SECRET, TOKEN};
-use segue_testkit::forge_server::DeliveredDetail;
+use segue_testkit::forge_server::{DeliveredDetail, ForgeServerFault};
 use segue_testkit::scene::{self, kill_daemon, text};
 use segue_testkit::{World, conversation, files};
 use serde_json::{Value, json};
@@ -122,7 +124,8 @@ fn closed_issue_cancels_a_task_that_has_not_begun() {
     scene.deliver(ForgeSubject::Issue(number), closed, DeliveredDetail::None);
     events.wait_for(|event| event["kind"] == "issue_cleaned_up").unwrap();
     let tasks = scene.tasks();
-    let task = tasks.iter().find(|task| task["issue"] == number.to_string()).unwrap();
+    let issue = number.to_string();
+    let task = tasks.iter().find(|task| task["issue"] == issue).unwrap();
     assert_eq!(task["state"], "cancelled", "{tasks:#?}");
 }
 
@@ -221,4 +224,158 @@ fn secrets_of_the_forge_are_in_no_file_but_their_own() {
         let traces = files::containing(scene.world.root(), secret);
         assert_eq!(traces.iter().filter(|path| **path != own).count(), 0, "{traces:#?}");
     }
+}
+
+/// Changes `config.toml` as an editor does it: the new file takes the place of the old one.
+fn edit_settings(world: &World, change: impl FnOnce(String) -> String) {
+    let path = world.segue_home().join("config.toml");
+    let new = path.with_extension("new");
+    fs::write(&new, change(fs::read_to_string(&path).unwrap())).unwrap();
+    fs::rename(new, path).unwrap();
+}
+
+/// Waits until this many tasks are done, and returns all tasks.
+fn done_tasks(scene: &DispatchScene, count: usize) -> Vec<Value> {
+    let mut events = segue_testkit::events::Events::of(&scene.world);
+    loop {
+        let tasks = scene.tasks();
+        if tasks.iter().filter(|it| it["state"] == "done").count() >= count {
+            return tasks;
+        }
+        events.wait_for(|event| event["kind"] == "task_changed").unwrap();
+    }
+}
+
+#[test]
+fn polled_source_finds_the_agents_pull_request_its_review_and_its_ci_run_without_deliveries() {
+    const FAILED: &str = "on = \"ci.failed\"\nagent = \"coder\"";
+    const LABELED: &str = "on = \"issue.labeled\"\nagent = \"coder\"\nwhen.label = \"bug\"";
+    let scene = scene_with(&[ASSIGNED, REVIEWED, FAILED, LABELED]);
+    let number = scene.forge.change(|state| {
+        state.now = jiff::Timestamp::now();
+        state.add_issue(REPOSITORY, "Parser fails", &["segue-bot"])
+    });
+    // The running daemon uses the new interval.
+    edit_settings(&scene.world, |text| {
+        text.replace("forge = \"github\"\n", "forge = \"github\"\npoll = \"10s\"\n")
+    });
+    let first = done_tasks(&scene, 1).remove(0);
+    let branch = format!("coder/issue-{number}");
+    scene.forge.change(|state| {
+        state.now = jiff::Timestamp::now();
+        let pull = state.add_pull(REPOSITORY, &branch, "The parser.");
+        let verdict = ("ada", ReviewVerdict::ChangesRequested);
+        state.add_review(REPOSITORY, pull, verdict, &[("code.txt", 1, "Rename it.")]);
+    });
+    let tasks = done_tasks(&scene, 2);
+    let [_, second] = &tasks[..] else { panic!("{tasks:#?}") };
+    assert_eq!(second["session"], first["session"], "{tasks:#?}");
+    assert!(received(&scene.world, second)[1].contains("> Rename it."));
+
+    let other = scene.forge.change(|state| {
+        state.finish_run(REPOSITORY, &branch, ("tests", true));
+        let other = state.add_issue(REPOSITORY, "Other", &[]);
+        let subject = ForgeSubject::Issue(other);
+        state.change_subject((REPOSITORY, subject), ("labeled", "bug"), "ada");
+        other
+    });
+    let tasks = done_tasks(&scene, 4);
+    let issues: Vec<&str> = tasks.iter().map(|task| text(task, "issue")).collect();
+    let (mine, other) = (number.to_string(), other.to_string());
+    assert_eq!(issues.iter().filter(|it| **it == mine).count(), 3, "{tasks:#?}");
+    assert_eq!(issues.iter().filter(|it| **it == other).count(), 1, "{tasks:#?}");
+}
+
+#[test]
+fn source_that_is_added_while_the_daemon_runs_is_asked_without_a_restart() {
+    let scene = scene_with(&[ASSIGNED]);
+    scene.world.ok(["daemon", "stop"]);
+    let path = scene.world.segue_home().join("config.toml");
+    let settings = fs::read_to_string(&path).unwrap();
+    fs::write(&path, "").unwrap();
+    scene.forge.change(|state| state.add_issue(REPOSITORY, "Missed", &["segue-bot"]));
+    assert_eq!(scene.tasks(), Vec::<Value>::new());
+    edit_settings(&scene.world, |_| settings);
+    assert_eq!(done_tasks(&scene, 1).len(), 1);
+}
+
+#[test]
+fn sweep_asks_the_forge_about_an_issue_that_no_forge_delivered() {
+    let scene = scene_with(&[]);
+    let number = scene.forge.change(|state| state.add_issue(REPOSITORY, "By hand", &[]));
+    // Git reaches the repository by the same name as the forge.
+    let origins = scene.world.root().join("origins");
+    fs::create_dir(origins.join("team")).unwrap();
+    fs::rename(origins.join("app.git"), origins.join("team/app.git")).unwrap();
+    let (url, issue) = (scene.git.url("team/app.git"), number.to_string());
+    edit_settings(&scene.world, |text| format!("[sweep]\nclosed = \"0s\"\n{text}"));
+    let words = ["task", "add", "--agent", "coder", "--repo", &url, "--issue", &issue, "hello"];
+    scene.world.ok(words);
+    done_tasks(&scene, 1);
+    let session = scene.tasks()[0]["session"].as_str().unwrap().to_owned();
+    scene.world.ok(["stop", &session]);
+    let swept = |expected: u8| {
+        let outcome = scene.world.segue(["sweep", "--json"]);
+        assert_eq!(outcome.status, i32::from(expected), "{outcome:?}");
+        serde_json::from_str::<Value>(&outcome.stdout).unwrap()
+    };
+    assert_eq!(swept(0)["removed"], json!([]), "the issue is open");
+    let subject = (REPOSITORY, ForgeSubject::Issue(number));
+    scene.forge.change(|state| state.change_subject(subject, ("closed", ""), "segue-bot"));
+    scene.forge.fail(&format!("/issues/{number}"), 1, ForgeServerFault::status(500));
+    let failed = swept(8);
+    assert_eq!(failed["removed"], json!([]), "{failed:#}");
+    assert_eq!(failed["failed"][0]["target"], "source hub", "{failed:#}");
+    let report = swept(0);
+    assert_eq!(report["removed"][0]["kind"], "worktree", "{report:#}");
+    assert!(text(&report["removed"][0], "reason").starts_with("its issue is closed"));
+}
+
+#[test]
+fn content_of_an_old_delivery_is_removed_and_the_same_delivery_starts_no_work() {
+    let scene = scene_with(&[ASSIGNED]);
+    let number = scene.forge.change(|state| state.add_issue(REPOSITORY, "Old", &["segue-bot"]));
+    let subject = ForgeSubject::Issue(number);
+    let detail = DeliveredDetail::Assignee("segue-bot");
+    let delivery = scene.delivery(subject, ("issues", "assigned", "ada"), detail);
+    assert_eq!(scene.send(&delivery).status, 202);
+    scene.ended_tasks();
+    edit_settings(&scene.world, |text| format!("[sweep]\ndeliveries = \"0s\"\n{text}"));
+    let report = scene.world.json(["sweep", "--json"]);
+    assert_eq!(report["removed"][0]["kind"], "delivery", "{report:#}");
+
+    let id = text(&scene.processed()[0], "id").to_owned();
+    let shown = scene.world.ok(["deliveries", "show", &id]);
+    assert!(shown.contains("content   removed, because the delivery is old"), "{shown}");
+    assert!(shown.contains("issue.assigned for coder: task "), "{shown}");
+    assert_eq!(scene.world.segue(["deliveries", "replay", &id]).status, 3);
+    assert_eq!(scene.world.segue(["dispatch", "test", &id]).status, 3);
+    let again = scene.send(&delivery);
+    assert!(again.status == 200 && again.text.contains("already received"), "{}", again.text);
+    assert_eq!(scene.tasks().len(), 1);
+}
+
+#[test]
+fn deliveries_are_listed_in_pages_and_read_by_their_ids() {
+    let scene = scene_with(&[ASSIGNED]);
+    let numbers = [scene.assign("One"), scene.assign("Two")];
+    scene.ended_tasks();
+    let client = scene.client.with_scopes(&scene.world, "reader", &["read"]);
+    let page = client.get("/v1/deliveries?limit=1&source=hub&state=processed");
+    assert_eq!(page.status, 200, "{}", page.text);
+    let newest = page.body["deliveries"][0].clone();
+    let cursor = page.body["next"].as_str().unwrap().to_owned();
+    let second = client.get(&format!("/v1/deliveries?limit=1&cursor={cursor}")).body;
+    assert_eq!(second["next"], Value::Null, "{second:#}");
+    assert!(second["deliveries"][0]["received_at"].as_str() < newest["received_at"].as_str());
+    let none = client.get("/v1/deliveries?state=failed").body;
+    assert_eq!(none["deliveries"], json!([]));
+    let shown = client.get(&format!("/v1/deliveries/{}", text(&newest, "id"))).body;
+    assert_eq!(shown["delivery"], newest);
+    let body: Value = serde_json::from_str(text(&shown, "body")).unwrap();
+    assert_eq!(body["issue"]["number"], numbers[1]);
+    for (path, status) in [("x", 400), ("0198f9d2-0000-7000-8000-000000000000", 404)] {
+        assert_eq!(client.get(&format!("/v1/deliveries/{path}")).status, status, "{path}");
+    }
+    assert_eq!(client.get("/v1/deliveries?limit=0").status, 400);
 }

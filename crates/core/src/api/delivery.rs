@@ -29,6 +29,14 @@ pub struct DeliveryList {
     pub deliveries: Vec<DeliveryView>,
 }
 
+/// A page of deliveries, the newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeliveryPage {
+    pub deliveries: Vec<DeliveryView>,
+    /// The cursor of the next page. `None` on the last one.
+    pub next: Option<String>,
+}
+
 /// A delivery without its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryView {
@@ -46,6 +54,8 @@ pub struct DeliveryView {
     pub reason: Option<String>,
     /// What the events of the delivery did.
     pub actions: Vec<DeliveryAction>,
+    /// Whether headers and body are stored. They are removed from an old delivery.
+    pub has_content: bool,
 }
 
 impl From<DeliverySummary> for DeliveryView {
@@ -68,6 +78,7 @@ impl From<DeliverySummary> for DeliveryView {
             state: state.into(),
             reason,
             actions,
+            has_content: summary.has_content,
         }
     }
 }
@@ -83,9 +94,9 @@ pub struct DeliverySelector {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryReport {
     pub delivery: DeliveryView,
-    /// The headers without those that contain secrets.
+    /// The headers without those that contain secrets. Empty if `has_content` is false.
     pub headers: Vec<(String, String)>,
-    /// The body as text. Bytes that are not UTF-8 are replaced.
+    /// The body as text. Bytes that are not UTF-8 are replaced. Empty if `has_content` is false.
     pub body: String,
 }
 

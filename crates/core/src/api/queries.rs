@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::model::{StatusKind, TaskStateKind, UsageGrouping};
+use crate::model::{DeliveryStateKind, SourceName, StatusKind, TaskStateKind, UsageGrouping};
 
 /// The query parameters of `GET /v1/sessions`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -40,6 +40,21 @@ pub struct TaskListQuery {
     /// With `issue`: only issues of this repository, as tasks name it.
     pub repository: Option<String>,
     /// At most this many tasks, from 1 to 1000. The default value is 100.
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<u32>,
+    /// The value of `next` in the previous page.
+    pub cursor: Option<String>,
+}
+
+/// The query parameters of `GET /v1/deliveries`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeliveryListQuery {
+    /// Only deliveries of this source.
+    pub source: Option<SourceName>,
+    /// Only deliveries in this state.
+    pub state: Option<DeliveryStateKind>,
+    /// At most this many deliveries, from 1 to 1000. The default value is 100.
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<u32>,
     /// The value of `next` in the previous page.

@@ -2,6 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
+use crate::api::{DeliveryListQuery, page_size, parse_cursor};
 use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::model::{
@@ -45,6 +46,7 @@ pub async fn receive(
             received_at,
             bytes: u32::try_from(body.len()).unwrap_or(u32::MAX),
             state: StoredDeliveryState::Received,
+            has_content: true,
         },
         headers: webhooks.storable_headers(headers),
         digest: digest(&body),
@@ -103,6 +105,40 @@ fn unknown(text: &str) -> Error {
     let shown: String = text.chars().take(60).collect();
     Error::not_found(format!("no delivery has the id `{}`", shown.escape_debug()))
         .hint("run `segue deliveries ls` to see all deliveries")
+}
+
+/// Returns a page of the deliveries that a query describes, the newest first, and the delivery after
+/// which the next page begins. `None` on the last page.
+pub async fn page(
+    ports: &Ports,
+    query: &DeliveryListQuery,
+) -> Result<(Vec<DeliverySummary>, Option<DeliveryId>)> {
+    let size = page_size(query.limit)?;
+    let query = DeliveryQuery {
+        source: query.source.clone(),
+        states: query.state.map(|state| vec![state]),
+        older_than: parse_cursor(query.cursor.as_deref())?,
+        newest: Some(size + 1),
+        ..DeliveryQuery::default()
+    };
+    let mut found = ports.store.deliveries(&query).await?;
+    found.reverse();
+    let has_more = found.len() > size as usize;
+    found.truncate(size as usize);
+    let next = found.last().filter(|_| has_more).map(|it| it.id);
+    Ok((found, next))
+}
+
+/// Fails if headers and body of a delivery were removed, because it was old.
+pub fn require_content(summary: &DeliverySummary) -> Result<()> {
+    match summary.has_content {
+        true => Ok(()),
+        false => {
+            Err(Error::not_found(format!("delivery `{}` has no content any more", summary.id))
+                .caused_by("headers and bodies of old deliveries are removed")
+                .hint("set a longer time for `deliveries` under `[sweep]` in config.toml"))
+        }
+    }
 }
 
 /// Records that a delivery is to be compared with the rules once more.

@@ -217,6 +217,8 @@ impl SessionState {
             | Change::AddReply(_)
             | Change::SetReply(_)
             | Change::SetNextSweep(_)
+            | Change::RemoveDeliveryContent(_)
+            | Change::PutPolledRepository(_)
             | Change::SetDiskLevel(_) => {}
         }
     }

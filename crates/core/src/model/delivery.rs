@@ -34,6 +34,8 @@ pub struct DeliverySummary {
     /// The length of the body.
     pub bytes: u32,
     pub state: StoredDeliveryState,
+    /// Whether headers and body are stored. They are removed from an old delivery.
+    pub has_content: bool,
 }
 
 /// What became of a delivery.
@@ -104,6 +106,11 @@ pub enum ActionOutcome {
     Reopened {
         issue: String,
     },
+    /// The pull request is from the branch of an agent, and belongs to its issue.
+    Linked {
+        issue: String,
+        pull: u64,
+    },
     /// No rule is about the event.
     NoRule,
 }
@@ -120,6 +127,9 @@ impl fmt::Display for DeliveryAction {
             ActionOutcome::Refused { reason } => write!(f, ": refused: {reason}"),
             ActionOutcome::Closed { issue } => write!(f, ": issue {issue} is closed"),
             ActionOutcome::Reopened { issue } => write!(f, ": issue {issue} is open again"),
+            ActionOutcome::Linked { issue, pull } => {
+                write!(f, ": pull request #{pull} belongs to issue {issue}")
+            }
             ActionOutcome::NoRule => f.write_str(": no rule"),
         }
     }

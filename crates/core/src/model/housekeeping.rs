@@ -27,6 +27,8 @@ word_enum! {
         Launch = "launch",
         Clone = "clone",
         Session = "session",
+        /// Headers and bodies of deliveries.
+        Delivery = "delivery",
     }
 }
 

@@ -28,6 +28,7 @@ mod machine;
 mod message;
 mod misleading;
 mod permission_effect;
+mod polled_repository;
 mod principal;
 mod process;
 mod project;
@@ -79,9 +80,10 @@ pub use forge::{
     CiConclusion, CiLog, CiLogSource, CiRun, CommentPlace, DeliveryHeaders, DeliveryReading,
     DeliveryRefusal, DeliveryRequest, DiffSide, EventChanges, ForgeComment, ForgeEvent, ForgeIssue,
     ForgePull, ForgeRepository, ForgeReview, ForgeSource, ForgeSubject, ForgeUser,
-    LONGEST_BODY_BYTES, LONGEST_NAME_BYTES, LONGEST_TITLE_BYTES, LONGEST_URL_BYTES,
-    MAX_DELIVERY_BYTES, MAX_LIST_ITEMS, PullState, PushedCommits, RepositoryAddress,
-    RepositoryPermission, ReviewVerdict, TriggerKind, UserKind, shortened_text,
+    LONGEST_BODY_BYTES, LONGEST_NAME_BYTES, LONGEST_TITLE_BYTES, LONGEST_URL_BYTES, ListedIssue,
+    ListedPull, ListedRun, MAX_DELIVERY_BYTES, MAX_LIST_ITEMS, PullState, PushedCommits,
+    RepositoryAddress, RepositoryPermission, ReviewVerdict, SubjectChange, TriggerKind, UserKind,
+    shortened_text,
 };
 pub use git_host::GitHost;
 pub use handoff::{Handoff, HandoffForm};
@@ -100,6 +102,7 @@ pub use machine::MachineIds;
 pub use message::{Message, MessageState, MessageStateKind, TypingRecord};
 pub use misleading::is_misleading;
 pub use permission_effect::PermissionEffect;
+pub use polled_repository::{PolledList, PolledObject, PolledRepository};
 pub use principal::{AccessToken, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};
 pub use project::{

@@ -124,6 +124,12 @@ impl RepositoryUrl {
         &self.parts.scheme
     }
 
+    /// Returns the path without slashes around it and without `.git`, as forges name repositories.
+    pub fn path_name(&self) -> &str {
+        let path = self.parts.path.trim_matches('/');
+        path.strip_suffix(".git").unwrap_or(path)
+    }
+
     /// Returns the last component of the path, for display and for names of folders.
     pub fn name(&self) -> &str {
         let last = self.parts.path.rsplit('/').next().unwrap_or_default();

@@ -241,7 +241,7 @@ pub enum TaskWait {
     Account { reason: String },
     /// The login shell lacks variables of the session's last launch, or cannot be read.
     Environment { missing: Vec<String>, reason: String },
-    /// The disk budget is used up, and the task needs a new worktree.
+    /// The disk is full, or the disk budget is used up and the task needs a new worktree.
     Disk { reason: String },
 }
 

@@ -39,8 +39,8 @@ pub use environments::{EnvironmentSettings, Environments};
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
 pub use forge::{
-    AssignedIssue, AssignedIssues, AssignedQuery, CommentSearch, Forge, ForgeAccess, ForgeApi,
-    ForgeFailure, ForgeFault, ForgeResult, Forges, Webhooks,
+    AssignedIssue, CommentSearch, Forge, ForgeAccess, ForgeApi, ForgeFailure, ForgeFault,
+    ForgeResult, Forges, ListPage, ListQuery, ListScope, RequestPace, Webhooks,
 };
 pub use holders::{
     Fault, Held, HolderEvent, HolderEvents, Holders, OpenQuestion, StartOrder, TypeOrder, Typed,

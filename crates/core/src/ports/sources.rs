@@ -22,6 +22,9 @@ pub trait ForgeSources: Debug + Send + Sync {
     /// Returns how the forge of a source works.
     fn forge(&self, source: &ForgeSource) -> Result<Arc<dyn Forge>>;
 
+    /// Returns the host of the server that has the repositories of a source.
+    fn web_host(&self, source: &SourceName) -> Result<String>;
+
     /// Reads the secret of a source's webhook. May run a program of the user. Errors contain nothing
     /// of the secret.
     async fn secret(&self, source: &SourceName) -> Result<SecretText>;
@@ -29,6 +32,10 @@ pub trait ForgeSources: Debug + Send + Sync {
     /// Returns a client for the API of a source. Reads its token, and sends nothing. Fails if the
     /// settings have no token for the source.
     async fn api(&self, source: &SourceName) -> Result<Arc<dyn ForgeApi>>;
+
+    /// Returns a client like `api`, whose requests have pauses between them. For requests that nobody
+    /// waits for.
+    async fn paced_api(&self, source: &SourceName) -> Result<Arc<dyn ForgeApi>>;
 
     /// Returns the names of environment variables that contain secrets of sources. Agents do not get
     /// them.

@@ -12,11 +12,11 @@ use crate::model::{
     DeliveryId, DeliveryStateKind, DeliverySummary, DiskLevel, DurationHistogram, Event, Fleet,
     FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchEnd,
     LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, MessageState,
-    NewEvent, ProcessRef, RepositoryId, RequestKey, RequestRecord, RequestStep, Session, SessionId,
-    SessionName, SessionSettings, SourceName, Status, StatusKind, StoredDeliveryState, StoredToken,
-    StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind, Timer, TokenId, TrackedIssue,
-    TrackedIssueKey, Trust, Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands,
-    WorktreeId, WorktreeRemoval,
+    NewEvent, PolledRepository, ProcessRef, RepositoryId, RequestKey, RequestRecord, RequestStep,
+    Session, SessionId, SessionName, SessionSettings, SourceName, Status, StatusKind,
+    StoredDeliveryState, StoredToken, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind,
+    Timer, TokenId, TrackedIssue, TrackedIssueKey, Trust, Usage, UsageIncrement, VendorId,
+    VendorSessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -154,6 +154,9 @@ pub trait Store: Debug + Send + Sync {
     /// Returns the issues of forges on which agents work or have worked. `None` for those of all
     /// sources.
     async fn tracked_issues(&self, source: Option<&SourceName>) -> Result<Vec<TrackedIssue>>;
+
+    /// Returns what polled forges have answered about the repositories of a source.
+    async fn polled_repositories(&self, source: &SourceName) -> Result<Vec<PolledRepository>>;
 
     /// Returns the replies that are still to be written, oldest first.
     async fn waiting_replies(&self) -> Result<Vec<ForgeReply>>;
@@ -318,10 +321,15 @@ pub enum Change {
     },
     /// Deletes a delivery.
     RemoveDelivery(DeliveryId),
+    /// Deletes headers and body of a delivery. Its ids and its digest stay. Does nothing if the
+    /// delivery is neither processed nor ignored.
+    RemoveDeliveryContent(DeliveryId),
     /// Records an issue of a forge, or replaces its record.
     PutTrackedIssue(Box<TrackedIssue>),
     /// Deletes the record of an issue of a forge.
     RemoveTrackedIssue(TrackedIssueKey),
+    /// Records what a polled forge has answered about a repository, or replaces the record.
+    PutPolledRepository(Box<PolledRepository>),
     /// Adds a reply that is to be written.
     AddReply(Box<ForgeReply>),
     /// Replaces the record of a reply.
@@ -481,6 +489,10 @@ pub struct DeliveryQuery {
     pub states: Option<Vec<DeliveryStateKind>>,
     /// Received before this time.
     pub before: Option<Timestamp>,
+    /// Stored before this delivery.
+    pub older_than: Option<DeliveryId>,
+    /// Whether headers and body are stored.
+    pub has_content: Option<bool>,
     /// At most this many deliveries, the newest ones.
     pub newest: Option<u32>,
     /// At most this many deliveries, the oldest ones.

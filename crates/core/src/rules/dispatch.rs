@@ -2,12 +2,14 @@
 
 mod actors;
 mod conditions;
+mod polling;
 
 #[cfg(test)]
 mod tests;
 
 pub use actors::{ActorCheck, check_actor};
 pub use conditions::mismatch;
+pub use polling::{PolledChange, issue_changes, polled_issue, polled_pull, pull_changes};
 
 use crate::model::TriggerKind;
 

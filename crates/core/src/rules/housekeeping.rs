@@ -4,6 +4,7 @@
 //! before they are removed.
 
 mod budget;
+mod full_disk;
 mod level;
 mod sweep_time;
 
@@ -15,6 +16,7 @@ use crate::model::HousekeepingItem;
 use crate::rules::display::counted;
 
 pub use budget::BudgetPlan;
+pub use full_disk::is_disk_full;
 pub use level::{DiskBudget, level_of};
 pub use sweep_time::{SweepTime, sweep_time};
 
@@ -31,6 +33,8 @@ pub struct SweepAges {
     pub clones: Duration,
     /// A copy in the archive whose session has ended. `None` keeps all copies.
     pub archives: Option<Duration>,
+    /// Headers and body of a delivery that was processed or ignored.
+    pub deliveries: Duration,
 }
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -43,6 +47,7 @@ impl Default for SweepAges {
             launches: 30 * DAY,
             clones: 30 * DAY,
             archives: None,
+            deliveries: 30 * DAY,
         }
     }
 }

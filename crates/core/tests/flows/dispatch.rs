@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use segue_core::flows::deliveries;
-use segue_core::flows::dispatch::{self, DispatchContext, DispatchDecision};
+use segue_core::flows::dispatch::{
+    self, DispatchContext, DispatchDecision, ListEtags, polled_news,
+};
 use segue_core::flows::replies;
 use segue_core::model::{
     AgentName, AllowedActors, CiConclusion, CiLogSource, CiRun, DeliveryHeaders,
     DispatchConditions, DispatchRule, EventChanges, ForgeEvent, ForgeIssue, ForgePull, ForgeReply,
-    ForgeRepository, ForgeSubject, ForgeUser, PullState, ReplyId, ReplyState, ReplyTarget,
-    RepositoryPermission, RepositoryUrl, SourceName, TaskId, TrackedIssue, TriggerKind, UserKind,
+    ForgeRepository, ForgeSubject, ForgeUser, ListedIssue, ListedPull, PolledRepository, PullState,
+    ReplyId, ReplyState, ReplyTarget, RepositoryAddress, RepositoryPermission, RepositoryUrl,
+    SourceName, TaskId, TrackedIssue, TriggerKind, UserKind,
 };
 use segue_core::ports::{Change, Commit, Ports};
 use segue_core::{Kind, Result};
@@ -132,6 +136,7 @@ fn words(decisions: Result<Vec<DispatchDecision>>) -> Result<Vec<String>> {
         }
         DispatchDecision::Refuse { reason, .. } => reason,
         DispatchDecision::Close(tracked) => format!("close {}", tracked.issue.as_str()),
+        DispatchDecision::Link(tracked) => format!("link {:?}", tracked.pulls),
         DispatchDecision::Reopen(tracked) => format!("reopen {}", tracked.issue.as_str()),
     };
     decisions.map(|all| all.into_iter().map(word).collect())
@@ -295,4 +300,112 @@ async fn reply_whose_answer_was_lost_is_not_written_again() {
     let written = world.forges.change(|state| state.comments.values().map(Vec::len).sum::<usize>());
     assert_eq!(written, 1);
     assert_eq!(ports.store.waiting_replies().await.unwrap(), []);
+}
+
+fn second(second: i64) -> Option<Timestamp> {
+    Timestamp::from_second(second).ok()
+}
+
+/// Lists a pull request of `ada` that was created and changed at these seconds.
+fn list_pull(world: &FakeWorld, branch: &str, (created, updated): (i64, i64)) {
+    let author = Some(user(5, "ada"));
+    let pull = ForgePull { author, updated_at: second(updated), ..pull(branch, "", false) };
+    let created_at = second(created);
+    let listed = ListedPull { pull, created_at, closed_at: None, reviewers: Vec::new() };
+    world.forges.change(|state| state.listed_pulls = vec![listed]);
+}
+
+/// Asks about the repository, and returns the triggers with their actors. Remembers the answer.
+async fn news(
+    world: &FakeWorld,
+    rules: Vec<DispatchRule>,
+    known: &mut Option<PolledRepository>,
+) -> Vec<String> {
+    let context = context(world, rules).await;
+    let api = context.api.clone().unwrap();
+    let address = RepositoryAddress { id: 9, full_name: "team/app".into() };
+    let state = (known.clone(), ListEtags::default());
+    let news = polled_news(&context, api.as_ref(), (&hub(), &address), state).await.unwrap();
+    *known = Some(news.record);
+    let word = |event: &ForgeEvent| {
+        let actor = event.actor.as_ref().map_or("nobody", |actor| actor.login.as_str());
+        format!("{} by {actor}", event.trigger.word())
+    };
+    news.events.iter().map(word).collect()
+}
+
+#[tokio::test]
+async fn polled_pull_request_is_reported_once_when_it_is_opened_changed_and_merged() {
+    let world = world().await;
+    let rules = || vec![rule(TriggerKind::PullReviewRequested), rule(TriggerKind::PullMerged)];
+    let mut known = None;
+    list_pull(&world, "old", (10, 20));
+    assert_eq!(news(&world, rules(), &mut known).await, Vec::<String>::new(), "the first answer");
+    assert_eq!(news(&world, rules(), &mut known).await, Vec::<String>::new());
+
+    world.forges.change(|state| {
+        let mut new = state.listed_pulls[0].clone();
+        new.pull.number = 13;
+        (new.created_at, new.pull.updated_at) = (second(30), second(30));
+        state.listed_pulls.push(new);
+    });
+    assert_eq!(news(&world, rules(), &mut known).await, ["pull.opened by ada"]);
+    assert_eq!(news(&world, rules(), &mut known).await, Vec::<String>::new());
+
+    world.forges.change(|state| {
+        state.listed_pulls[1].reviewers = vec![user(1, "segue-bot")];
+        state.listed_pulls[1].pull.updated_at = second(40);
+        state.changers.insert(ForgeSubject::Pull(13), user(8, "bob"));
+    });
+    assert_eq!(news(&world, rules(), &mut known).await, ["pull.review_requested by bob"]);
+
+    world.forges.change(|state| {
+        let merged = &mut state.listed_pulls[1];
+        (merged.pull.state, merged.pull.updated_at) = (PullState::Merged, second(50));
+        merged.closed_at = second(50);
+    });
+    assert_eq!(news(&world, rules(), &mut known).await, ["pull.merged by bob"]);
+    assert_eq!(news(&world, rules(), &mut known).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn polled_comment_on_an_issue_without_a_task_is_reported_if_a_rule_is_about_comments() {
+    let world = world().await;
+    let mut known = None;
+    let listed = |updated| ListedIssue {
+        issue: ForgeIssue { updated_at: second(updated), ..issue(7) },
+        created_at: second(10),
+        closed_at: None,
+    };
+    world.forges.change(|state| {
+        state.issues.insert(("team/app".into(), 7), issue(7));
+        state.listed_issues = vec![listed(20)];
+    });
+    assert_eq!(news(&world, Vec::new(), &mut known).await, Vec::<String>::new());
+    world.forges.change(|state| {
+        (state.now, state.account) = (second(30).unwrap(), user(5, "ada"));
+    });
+    let api = world.ports().sources.api(&hub()).await.unwrap();
+    let address = RepositoryAddress { id: 9, full_name: "team/app".into() };
+    api.post_comment(&address, ForgeSubject::Issue(7), "Why?").await.unwrap();
+    world.forges.change(|state| state.listed_issues = vec![listed(30)]);
+    let before = known.clone();
+    assert_eq!(news(&world, Vec::new(), &mut known).await, Vec::<String>::new(), "no rule");
+    known = before;
+    let rules = || vec![rule(TriggerKind::IssueCommented)];
+    // The second answer may have comments of the same second. Their tasks have the same key.
+    for expected in [1, 1, 0] {
+        let found = news(&world, rules(), &mut known).await;
+        assert_eq!(found, vec!["issue.commented by ada"; expected]);
+    }
+}
+
+#[test]
+fn rules_name_repositories_without_patterns() {
+    let named = |name: &str| {
+        let when = DispatchConditions { repository: Some(name.into()), ..Default::default() };
+        DispatchRule { when, ..rule(TriggerKind::PullOpened) }
+    };
+    let rules = [named("team/app"), named("team/*"), named("app"), named("team/app")];
+    assert_eq!(dispatch::named_repositories(&rules).into_iter().collect::<Vec<_>>(), ["team/app"]);
 }

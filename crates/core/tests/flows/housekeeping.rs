@@ -8,16 +8,17 @@ use jiff::SignedDuration;
 use segue_core::Kind;
 use segue_core::api::{DiskReport, ResetRequest};
 use segue_core::flows::housekeeping::{
-    CandidateScope, ResetTarget, candidates, closed_sessions, disk_plan, drop_targets, dropped,
-    is_busy, next_sweep, note_level, record_next_sweep, remove, reset_targets,
+    CandidateScope, ResetTarget, asked_issues, candidates, closed_sessions, disk_plan,
+    drop_targets, dropped, is_busy, next_sweep, note_level, record_next_sweep, remove,
+    reset_targets,
 };
 use segue_core::flows::{SessionState, archive};
 use segue_core::model::{
-    AgentName, DiskLevel, Environment, Exit, ForgeSubject, HousekeepingKind, How, IssueKey,
-    IssueRef, RepositoryAddress, RepositoryUrl, Session, SessionId, SourceName, Status, TaskState,
-    TaskWait, TrackedIssue,
+    AgentName, DiskLevel, Environment, Exit, ForgeIssue, ForgeSubject, HousekeepingKind, How,
+    IssueKey, IssueRef, RepositoryAddress, RepositoryUrl, Session, SessionId, SourceName, Status,
+    TaskState, TaskWait, TrackedIssue,
 };
-use segue_core::ports::{Change, Commit, FolderUse, SessionQuery, WorktreeQuery};
+use segue_core::ports::{Change, Commit, FolderUse, ForgeFault, SessionQuery, WorktreeQuery};
 use segue_core::rules::housekeeping::{DiskBudget, RemovalCandidate, SweepAges, SweepTime};
 use segue_fakes::{FakeWorld, samples};
 
@@ -126,11 +127,40 @@ async fn session_of_an_issue_that_the_store_knows_as_closed_is_found() {
     for (state, expected) in [(None, None), (Some(closed_at), Some(closed_at))] {
         issue.closed_at = state;
         commit(&world, Change::PutTrackedIssue(Box::new(issue.clone()))).await;
-        let closed = closed_sessions(&world.ports()).await.unwrap();
+        let closed = closed_sessions(&world.ports(), |_| false).await.unwrap();
         assert_eq!(closed.get(&session).copied(), expected);
     }
     world.calls.fail("store.tracked_issues", 1);
-    assert!(closed_sessions(&world.ports()).await.is_err(), "an error removes nothing");
+    assert!(closed_sessions(&world.ports(), |_| false).await.is_err(), "an error removes nothing");
+}
+
+#[tokio::test]
+async fn forge_is_asked_about_an_issue_that_no_forge_delivered_and_a_failure_removes_nothing() {
+    let world = FakeWorld::new();
+    let session = with_issue(&world).await;
+    let asked = async || asked_issues(&world.ports()).await.unwrap();
+    assert!(asked().await.failed.is_empty(), "an issue that the forge does not have is no failure");
+    let updated_at = Some(world.ports().clock.now());
+    for is_open in [true, false] {
+        let issue = ForgeIssue {
+            id: 17,
+            number: 17,
+            title: String::new(),
+            body: String::new(),
+            web_url: String::new(),
+            is_open,
+            author: None,
+            labels: Vec::new(),
+            assignees: Vec::new(),
+            updated_at,
+        };
+        world.forges.change(|state| state.issues.insert(("team/app".into(), 17), issue));
+        let closed = asked().await.closed;
+        assert_eq!(closed.get(&session).copied(), updated_at.filter(|_| !is_open));
+    }
+    world.forges.change(|state| state.fault = Some(ForgeFault::ServerError(500)));
+    let found = asked().await;
+    assert!(found.closed.is_empty() && found.failed.len() == 1, "{found:?}");
 }
 
 #[tokio::test]

@@ -82,6 +82,11 @@ impl Tables {
             Change::AddDelivery(delivery) => self.add_delivery(*delivery)?,
             Change::SetDelivery { delivery, state } => self.set_delivery(delivery, state)?,
             Change::RemoveDelivery(delivery) => self.remove_delivery(delivery)?,
+            Change::RemoveDeliveryContent(delivery) => self.remove_delivery_content(delivery),
+            Change::PutPolledRepository(polled) => {
+                let key = (polled.source.clone(), polled.address.id);
+                self.polled_repositories.insert(key, *polled);
+            }
             Change::PutTrackedIssue(issue) => self.put_tracked_issue(*issue),
             Change::RemoveTrackedIssue(key) => drop(self.tracked_issues.remove(&key)),
             Change::AddReply(reply) => self.replies.push(*reply),

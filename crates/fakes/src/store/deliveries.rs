@@ -2,8 +2,8 @@
 
 use segue_core::Result;
 use segue_core::model::{
-    Delivery, DeliveryId, DeliverySummary, ForgeReply, SourceName, StoredDeliveryState,
-    TrackedIssue,
+    Delivery, DeliveryHeaders, DeliveryId, DeliveryStateKind, DeliverySummary, ForgeReply,
+    SourceName, StoredDeliveryState, TrackedIssue,
 };
 use segue_core::ports::{Conflict, DeliveryQuery, Missing};
 
@@ -16,8 +16,12 @@ impl Tables {
                 && query.source.as_ref().is_none_or(|source| *source == it.source)
                 && query.states.as_ref().is_none_or(|states| states.contains(&it.state.kind()))
                 && query.before.is_none_or(|before| it.received_at < before)
+                && query.has_content.is_none_or(|has_content| it.has_content == has_content)
         };
-        let all = self.deliveries.iter().map(|it| &it.summary).filter(is_meant);
+        let end = query.older_than.map_or(self.deliveries.len(), |id| {
+            self.deliveries.iter().position(|it| it.summary.id == id).unwrap_or(0)
+        });
+        let all = self.deliveries[..end].iter().map(|it| &it.summary).filter(is_meant);
         let mut found: Vec<DeliverySummary> = all.cloned().collect();
         match (query.newest, query.oldest) {
             (Some(limit), _) => drop(found.drain(..found.len().saturating_sub(limit as usize))),
@@ -64,6 +68,17 @@ impl Tables {
         let place = self.deliveries.iter().position(|it| it.summary.id == id);
         self.deliveries.remove(place.ok_or(Missing::Delivery(id))?);
         Ok(())
+    }
+
+    pub(super) fn remove_delivery_content(&mut self, id: DeliveryId) {
+        let is_done = |state: &StoredDeliveryState| {
+            matches!(state.kind(), DeliveryStateKind::Processed | DeliveryStateKind::Ignored)
+        };
+        let found = self.deliveries.iter_mut().find(|it| it.summary.id == id);
+        if let Some(delivery) = found.filter(|it| is_done(&it.summary.state)) {
+            delivery.summary.has_content = false;
+            (delivery.headers, delivery.body) = (DeliveryHeaders::default(), Vec::new());
+        }
     }
 
     pub(super) fn put_tracked_issue(&mut self, issue: TrackedIssue) {

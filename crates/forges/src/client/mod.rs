@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::{StatusCode, Url};
 use segue_core::model::{ForgeId, SecretText};
-use segue_core::ports::{Clock, ForgeAccess, ForgeFailure, ForgeFault, ForgeResult};
+use segue_core::ports::{Clock, ForgeAccess, ForgeFailure, ForgeFault, ForgeResult, RequestPace};
 use segue_core::{Error, Result};
 
 pub(crate) use answer::{ApiAnswer, LogTail};
@@ -40,6 +40,7 @@ pub(crate) struct ApiClient {
     /// The headers of requests to the server itself. They contain the token.
     headers: HeaderMap,
     clock: Arc<dyn Clock>,
+    pace: Option<Arc<dyn RequestPace>>,
     /// The time until which the server wants no requests.
     held_until: Mutex<Option<Timestamp>>,
 }
@@ -89,6 +90,7 @@ impl ApiClient {
             token: access.token.clone(),
             headers,
             clock: Arc::clone(&access.clock),
+            pace: access.pace.clone(),
             held_until: Mutex::new(None),
         })
     }
@@ -140,6 +142,9 @@ impl ApiClient {
 
     /// Sends a request and follows its redirects. The token goes to the server itself only.
     async fn respond(&self, request: &ApiRequest) -> Result<reqwest::Response, ForgeFault> {
+        if let Some(pace) = &self.pace {
+            pace.turn().await;
+        }
         let now = self.clock.now();
         if let Some(time) = self.held(now) {
             return Err(ForgeFault::RetryAfter(time));

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use reqwest::StatusCode;
-use segue_core::ports::{AssignedIssue, AssignedIssues, AssignedQuery, ForgeFault, ForgeResult};
+use segue_core::ports::{ForgeFault, ForgeResult, ListPage, ListQuery};
 use serde::de::DeserializeOwned;
 
 use super::{ApiClient, ApiRequest, MAX_PAGES};
@@ -26,22 +26,22 @@ impl ApiClient {
         convert(json).ok_or_else(|| self.failure(request, incomplete()))
     }
 
-    /// Requests one page of the assigned issues. `convert` returns `None` for other objects.
-    pub(crate) async fn assigned<J: DeserializeOwned>(
+    /// Requests one page of a list. `convert` returns `None` for other objects.
+    pub(crate) async fn listed<J: DeserializeOwned, T>(
         &self,
         request: &ApiRequest,
-        query: &AssignedQuery,
-        convert: impl Fn(J) -> Option<AssignedIssue> + Send,
-    ) -> ForgeResult<AssignedIssues> {
+        query: &ListQuery,
+        convert: impl Fn(J) -> Option<T> + Send,
+    ) -> ForgeResult<ListPage<T>> {
         let page = query.page.unwrap_or(1);
         let request = request.page(page).with_etag(query.etag.clone());
         let answer = self.send(&request).await?;
         if answer.status == StatusCode::NOT_MODIFIED {
-            return Ok(AssignedIssues::NotModified);
+            return Ok(ListPage::NotModified);
         }
         let items: Vec<J> = answer.parse().map_err(|fault| self.failure(&request, fault))?;
-        Ok(AssignedIssues::Page {
-            issues: items.into_iter().filter_map(convert).collect(),
+        Ok(ListPage::Page {
+            items: items.into_iter().filter_map(convert).collect(),
             next: answer.has_next_page().then_some(page + 1),
             etag: answer.etag(),
         })

@@ -30,6 +30,13 @@ impl ApiRequest {
         }
     }
 
+    /// Adds a part to the path. A slash in it is encoded.
+    #[must_use]
+    pub(crate) fn below(mut self, part: &str) -> Self {
+        self.path.push(part.to_owned());
+        self
+    }
+
     /// Creates a request that writes JSON.
     pub(crate) fn post(path: &str, object: impl Into<String>, body: &serde_json::Value) -> Self {
         Self { body: Some(body.to_string()), ..Self::get(path, object) }

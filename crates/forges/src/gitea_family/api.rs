@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
-    CommentPlace, DiffSide, ForgeComment, ForgePull, ForgeReview, MAX_LIST_ITEMS,
+    CommentPlace, DiffSide, ForgeComment, ForgePull, ForgeReview, ListedRun, MAX_LIST_ITEMS,
     RepositoryAddress, ReviewVerdict,
 };
 use segue_core::ports::ForgeResult;
@@ -70,6 +70,30 @@ impl HubDialect for GiteaDialect {
         let request = ApiRequest::get("repos/issues/search", "the assigned issues");
         let request = request.with("assigned", "true").with("type", "issues").with("state", "all");
         request.with_optional("since", since_parameter(since))
+    }
+
+    fn changed_issues(&self, path: &str, since: Option<Timestamp>) -> ApiRequest {
+        let request = ApiRequest::get(&format!("{path}/issues"), "the issues of the repository");
+        request.with("type", "issues").with_optional("since", since_parameter(since))
+    }
+
+    fn changed_pulls(&self, path: &str) -> ApiRequest {
+        let object = "the pull requests of the repository";
+        ApiRequest::get(&format!("{path}/pulls"), object).with("sort", "recentupdate")
+    }
+
+    fn history(&self) -> &'static str {
+        "timeline"
+    }
+
+    /// Workflows set statuses of commits here, too, and the API finds runs by their ids only.
+    async fn workflow_runs(
+        &self,
+        _client: &ApiClient,
+        _repository: &RepositoryAddress,
+        _branch: &str,
+    ) -> ForgeResult<Vec<ListedRun>> {
+        Ok(Vec::new())
     }
 
     fn closing_text(&self, pull: &ForgePull) -> String {

@@ -5,16 +5,25 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
-    ForgeComment, ForgePull, ForgeReview, MAX_LIST_ITEMS, RepositoryAddress, ReviewVerdict,
+    CiLogSource, ForgeComment, ForgePull, ForgeReview, ListedRun, MAX_LIST_ITEMS,
+    RepositoryAddress, ReviewVerdict,
 };
 use segue_core::ports::ForgeResult;
+use serde::Deserialize;
 
 use crate::client::{ApiClient, ApiRequest, repository_path};
-use crate::shared::payload::{CommentJson, ReviewJson};
+use crate::shared::list::FirstItems;
+use crate::shared::payload::{CiJson, CommentJson, ReviewJson};
 use crate::shared::rest::{HubDialect, since_parameter};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GithubDialect;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct WorkflowRunsJson {
+    workflow_runs: FirstItems<CiJson>,
+}
 
 #[async_trait]
 impl HubDialect for GithubDialect {
@@ -26,6 +35,37 @@ impl HubDialect for GithubDialect {
         let request = ApiRequest::get("issues", "the assigned issues").with("filter", "assigned");
         let request = request.with("state", "all").with("sort", "updated").with("direction", "asc");
         request.with_optional("since", since_parameter(since))
+    }
+
+    /// The list has no parameter that changes with time, so that its ETag stays valid.
+    fn changed_issues(&self, path: &str, _since: Option<Timestamp>) -> ApiRequest {
+        let request = ApiRequest::get(&format!("{path}/issues"), "the issues of the repository");
+        request.with("sort", "updated").with("direction", "desc")
+    }
+
+    fn changed_pulls(&self, path: &str) -> ApiRequest {
+        let object = "the pull requests of the repository";
+        let request = ApiRequest::get(&format!("{path}/pulls"), object);
+        request.with("sort", "updated").with("direction", "desc")
+    }
+
+    fn history(&self) -> &'static str {
+        "events"
+    }
+
+    async fn workflow_runs(
+        &self,
+        client: &ApiClient,
+        repository: &RepositoryAddress,
+        branch: &str,
+    ) -> ForgeResult<Vec<ListedRun>> {
+        let path = format!("{}/actions/runs", repository_path(repository));
+        let object = format!("the CI runs of branch {branch} of {}", repository.full_name);
+        let request = ApiRequest::get(&path, object).with("branch", branch);
+        let request = request.with("status", "completed").with("per_page", "50");
+        let found: Option<WorkflowRunsJson> = client.optional(&request).await?;
+        let runs = found.unwrap_or_default().workflow_runs.0.into_iter();
+        Ok(runs.filter_map(|run| run.report(CiLogSource::Run).run()).collect())
     }
 
     fn closing_text(&self, pull: &ForgePull) -> String {

@@ -28,6 +28,10 @@ impl Forge for Github {
         Some("https://api.github.com")
     }
 
+    fn web_host(&self, api_host: &str) -> String {
+        api_host.strip_prefix("api.").unwrap_or(api_host).to_owned()
+    }
+
     fn longest_comment(&self) -> usize {
         65_536
     }

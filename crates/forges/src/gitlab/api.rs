@@ -1,5 +1,6 @@
 //! The API of GitLab.
 
+mod changes;
 mod reviews;
 
 use std::ops::ControlFlow;
@@ -8,10 +9,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
     CiLog, CiLogSource, CiRun, ForgeComment, ForgeIssue, ForgePull, ForgeRepository, ForgeReview,
-    ForgeSubject, ForgeUser, PullState, RepositoryAddress, RepositoryPermission,
+    ForgeSubject, ForgeUser, ListedIssue, ListedPull, ListedRun, PullState, RepositoryAddress,
+    RepositoryPermission, SubjectChange,
 };
 use segue_core::ports::{
-    AssignedIssue, AssignedIssues, AssignedQuery, CommentSearch, ForgeApi, ForgeResult,
+    AssignedIssue, CommentSearch, ForgeApi, ForgeResult, ListPage, ListQuery, ListScope,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -43,7 +45,11 @@ struct ItemJson {
     author: Option<GitlabUserJson>,
     labels: FirstItems<GitlabLabelJson>,
     assignees: FirstItems<GitlabUserJson>,
+    created_at: Option<String>,
     updated_at: Option<String>,
+    closed_at: Option<String>,
+    merged_at: Option<String>,
+    reviewers: FirstItems<GitlabUserJson>,
     draft: Option<bool>,
     source_branch: Option<String>,
     target_branch: Option<String>,
@@ -101,6 +107,20 @@ impl ItemJson {
             head_ref: head_ref(number),
             updated_at: text::time(self.updated_at.as_deref()),
         })
+    }
+
+    fn listed_issue(self) -> Option<ListedIssue> {
+        let created_at = text::time(self.created_at.as_deref());
+        let closed_at = text::time(self.closed_at.as_deref());
+        Some(ListedIssue { created_at, closed_at, issue: self.issue()? })
+    }
+
+    fn listed_pull(mut self) -> Option<ListedPull> {
+        let created_at = text::time(self.created_at.as_deref());
+        let merged_at = text::time(self.merged_at.as_deref());
+        let closed_at = merged_at.or_else(|| text::time(self.closed_at.as_deref()));
+        let reviewers = users(std::mem::take(&mut self.reviewers));
+        Some(ListedPull { created_at, closed_at, reviewers, pull: self.pull()? })
     }
 
     /// Returns the repository of an issue in a list of several repositories.
@@ -172,6 +192,24 @@ fn subject_path(repository: &RepositoryAddress, subject: ForgeSubject) -> String
     format!("{}/{list}/{}", project_path(repository), subject.number())
 }
 
+/// Returns the request for issues or merge requests, the last changed ones first.
+fn changed_request(
+    repository: &RepositoryAddress,
+    list: &str,
+    scope: ListScope,
+    query: &ListQuery,
+) -> ApiRequest {
+    let object = format!("the {} of {}", list.replace('_', " "), repository.full_name);
+    let request = ApiRequest::get(&format!("{}/{list}", project_path(repository)), object);
+    let request = request.with("per_page", "100").with("order_by", "updated_at");
+    let state = match scope {
+        ListScope::Open => "opened",
+        ListScope::All => "all",
+    };
+    let request = request.with("sort", "desc").with("state", state);
+    request.with_optional("updated_after", since_parameter(query.since))
+}
+
 /// Returns the request for the comments, the newest first.
 fn notes_request(repository: &RepositoryAddress, subject: ForgeSubject) -> ApiRequest {
     let path = format!("{}/notes", subject_path(repository, subject));
@@ -233,6 +271,11 @@ impl ForgeApi for GitlabApi {
         self.client.converted(&request, ProjectJson::repository).await
     }
 
+    async fn repository_named(&self, full_name: &str) -> ForgeResult<ForgeRepository> {
+        let request = ApiRequest::get("projects", format!("the project {full_name}"));
+        self.client.converted(&request.below(full_name), ProjectJson::repository).await
+    }
+
     async fn issue(&self, repository: &RepositoryAddress, number: u64) -> ForgeResult<ForgeIssue> {
         let subject = ForgeSubject::Issue(number);
         let object = format!("{subject} of {}", repository.full_name);
@@ -268,7 +311,7 @@ impl ForgeApi for GitlabApi {
         reviews::of_pull(&self.client, repository, number, since).await
     }
 
-    async fn assigned_issues(&self, query: &AssignedQuery) -> ForgeResult<AssignedIssues> {
+    async fn assigned_issues(&self, query: &ListQuery) -> ForgeResult<ListPage<AssignedIssue>> {
         let request = ApiRequest::get("issues", "the assigned issues").with("per_page", "100");
         let request = request.with("scope", "assigned_to_me").with("state", "all");
         let request = request.with("order_by", "updated_at").with("sort", "asc");
@@ -276,7 +319,45 @@ impl ForgeApi for GitlabApi {
         let assigned = |item: ItemJson| {
             Some(AssignedIssue { repository: item.address()?, issue: item.issue()? })
         };
-        self.client.assigned(&request, query, assigned).await
+        self.client.listed(&request, query, assigned).await
+    }
+
+    async fn changed_issues(
+        &self,
+        repository: &RepositoryAddress,
+        scope: ListScope,
+        query: &ListQuery,
+    ) -> ForgeResult<ListPage<ListedIssue>> {
+        let request = changed_request(repository, "issues", scope, query);
+        self.client.listed(&request, query, ItemJson::listed_issue).await
+    }
+
+    async fn changed_pulls(
+        &self,
+        repository: &RepositoryAddress,
+        scope: ListScope,
+        query: &ListQuery,
+    ) -> ForgeResult<ListPage<ListedPull>> {
+        let request = changed_request(repository, "merge_requests", scope, query);
+        self.client.listed(&request, query, ItemJson::listed_pull).await
+    }
+
+    async fn finished_runs(
+        &self,
+        repository: &RepositoryAddress,
+        branch: &str,
+    ) -> ForgeResult<Vec<ListedRun>> {
+        changes::pipelines(&self.client, repository, branch).await
+    }
+
+    async fn author_of_change(
+        &self,
+        repository: &RepositoryAddress,
+        subject: ForgeSubject,
+        change: &SubjectChange,
+        since: Option<Timestamp>,
+    ) -> ForgeResult<Option<ForgeUser>> {
+        changes::author(&self.client, (repository, subject), change, since).await
     }
 
     async fn failed_log(

@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod headers;
+pub(crate) mod history;
 pub(crate) mod json;
 pub(crate) mod lenient;
 pub(crate) mod list;

@@ -7,17 +7,18 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
     CiLog, CiLogSource, CiRun, ForgeComment, ForgeIssue, ForgePull, ForgeRepository, ForgeReview,
-    ForgeSubject, ForgeUser, RepositoryAddress, RepositoryPermission,
+    ForgeSubject, ForgeUser, ListedIssue, ListedPull, ListedRun, RepositoryAddress,
+    RepositoryPermission, SubjectChange,
 };
 use segue_core::ports::{
-    AssignedIssue, AssignedIssues, AssignedQuery, CommentSearch, ForgeApi, ForgeResult,
+    AssignedIssue, CommentSearch, ForgeApi, ForgeResult, ListPage, ListQuery, ListScope,
 };
 use segue_core::rules::closing_words;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::logs;
 use super::payload::{CommentJson, IssueJson, PullJson, RepositoryJson, UserJson};
+use super::{history, logs};
 use crate::client::{ApiClient, ApiRequest, repository_path};
 
 /// The differences between forges with this API.
@@ -28,6 +29,23 @@ pub(crate) trait HubDialect: Debug + Send + Sync {
 
     /// Returns the request for the issues that are assigned to the account.
     fn assigned(&self, since: Option<Timestamp>) -> ApiRequest;
+
+    /// Returns the request for the issues of a repository, the last changed ones first.
+    fn changed_issues(&self, path: &str, since: Option<Timestamp>) -> ApiRequest;
+
+    /// Returns the request for the pull requests of a repository, the last changed ones first.
+    fn changed_pulls(&self, path: &str) -> ApiRequest;
+
+    /// Returns the path below an issue with its history.
+    fn history(&self) -> &'static str;
+
+    /// Returns the finished workflow runs of a branch that have logs.
+    async fn workflow_runs(
+        &self,
+        client: &ApiClient,
+        repository: &RepositoryAddress,
+        branch: &str,
+    ) -> ForgeResult<Vec<ListedRun>>;
 
     /// Returns the text in which closing words count.
     fn closing_text(&self, pull: &ForgePull) -> String;
@@ -117,6 +135,12 @@ impl<D: HubDialect> ForgeApi for HubApi<D> {
         self.client.converted(&request, RepositoryJson::repository).await
     }
 
+    async fn repository_named(&self, full_name: &str) -> ForgeResult<ForgeRepository> {
+        let object = format!("the repository {full_name}");
+        let request = ApiRequest::get(&format!("repos/{full_name}"), object);
+        self.client.converted(&request, RepositoryJson::repository).await
+    }
+
     async fn issue(&self, repository: &RepositoryAddress, number: u64) -> ForgeResult<ForgeIssue> {
         let path = format!("{}/issues/{number}", repository_path(repository));
         let object = format!("issue #{number} of {}", repository.full_name);
@@ -152,13 +176,61 @@ impl<D: HubDialect> ForgeApi for HubApi<D> {
         Ok(reviews)
     }
 
-    async fn assigned_issues(&self, query: &AssignedQuery) -> ForgeResult<AssignedIssues> {
+    async fn assigned_issues(&self, query: &ListQuery) -> ForgeResult<ListPage<AssignedIssue>> {
         let request = self.dialect.paged(self.dialect.assigned(query.since));
         let assigned = |mut issue: IssueJson| {
             let repository = issue.repository.take().filter(|_| !issue.is_pull())?.address()?;
             Some(AssignedIssue { repository, issue: issue.issue()? })
         };
-        self.client.assigned(&request, query, assigned).await
+        self.client.listed(&request, query, assigned).await
+    }
+
+    async fn changed_issues(
+        &self,
+        repository: &RepositoryAddress,
+        scope: ListScope,
+        query: &ListQuery,
+    ) -> ForgeResult<ListPage<ListedIssue>> {
+        let request = self.dialect.changed_issues(&repository_path(repository), query.since);
+        let request = self.dialect.paged(request.with("state", state_word(scope)));
+        self.client.listed(&request, query, IssueJson::listed).await
+    }
+
+    async fn changed_pulls(
+        &self,
+        repository: &RepositoryAddress,
+        scope: ListScope,
+        query: &ListQuery,
+    ) -> ForgeResult<ListPage<ListedPull>> {
+        let request = self.dialect.changed_pulls(&repository_path(repository));
+        let request = self.dialect.paged(request.with("state", state_word(scope)));
+        self.client.listed(&request, query, PullJson::listed).await
+    }
+
+    async fn finished_runs(
+        &self,
+        repository: &RepositoryAddress,
+        branch: &str,
+    ) -> ForgeResult<Vec<ListedRun>> {
+        let mut runs = self.dialect.workflow_runs(&self.client, repository, branch).await?;
+        runs.extend(history::statuses(&self.client, repository, branch).await?);
+        Ok(history::newest_of_each_name(runs))
+    }
+
+    async fn author_of_change(
+        &self,
+        repository: &RepositoryAddress,
+        subject: ForgeSubject,
+        change: &SubjectChange,
+        since: Option<Timestamp>,
+    ) -> ForgeResult<Option<ForgeUser>> {
+        let number = subject.number();
+        let path =
+            format!("{}/issues/{number}/{}", repository_path(repository), self.dialect.history());
+        let object = format!("the history of {subject} of {}", repository.full_name);
+        let request = self.dialect.paged(ApiRequest::get(&path, object));
+        let entries = self.client.all(&request).await?;
+        Ok(history::author(entries, change, since))
     }
 
     async fn failed_log(
@@ -211,6 +283,13 @@ impl<D: HubDialect> ForgeApi for HubApi<D> {
         let pull = self.pull(repository, number).await?;
         let text = self.dialect.closing_text(&pull);
         Ok(closing_words::closed_issues(&text, &repository.full_name))
+    }
+}
+
+fn state_word(scope: ListScope) -> &'static str {
+    match scope {
+        ListScope::Open => "open",
+        ListScope::All => "all",
     }
 }
 

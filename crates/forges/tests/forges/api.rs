@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use segue_core::model::{
     CiConclusion, CiLogSource, CiRun, CommitId, ForgeSubject, ForgeUser, PullState,
-    RepositoryAddress, RepositoryPermission, ReviewVerdict, SecretText, UserKind,
+    RepositoryAddress, RepositoryPermission, ReviewVerdict, SecretText, SubjectChange, UserKind,
 };
 use segue_core::ports::{
-    AssignedIssues, AssignedQuery, CommentSearch, ForgeAccess, ForgeApi, ForgeFault,
+    CommentSearch, ForgeAccess, ForgeApi, ForgeFault, ListPage, ListQuery, ListScope,
 };
 use segue_fakes::FakeClock;
 use segue_testkit::ForgeServer;
@@ -45,6 +45,7 @@ impl ApiScene {
             token: SecretText::new(token),
             timeout,
             clock: clock.clone(),
+            pace: None,
         };
         let api = forge(id).api(&access).unwrap();
         Self { server, api, repository, ada, clock }
@@ -211,10 +212,10 @@ async fn assigned_issues_are_paged_and_pull_requests_left_out() {
             forge.add_pull(NAME, "fix", "");
         });
         let mut titles = Vec::new();
-        let mut query = AssignedQuery::default();
+        let mut query = ListQuery::default();
         loop {
             let page = scene.api.assigned_issues(&query).await.unwrap();
-            let AssignedIssues::Page { issues, next, .. } = page else { panic!("{id}") };
+            let ListPage::Page { items: issues, next, .. } = page else { panic!("{id}") };
             assert!(issues.iter().all(|it| it.repository == scene.repository), "{id}");
             titles.extend(issues.into_iter().map(|it| it.issue.title));
             match next {
@@ -224,9 +225,9 @@ async fn assigned_issues_are_paged_and_pull_requests_left_out() {
         }
         assert_eq!(titles, ["ours 0", "ours 1", "ours 2"], "{id}");
         let since = scene.server.change(|forge| forge.tick());
-        let query = AssignedQuery { since: Some(since), ..AssignedQuery::default() };
+        let query = ListQuery { since: Some(since), ..ListQuery::default() };
         let page = scene.api.assigned_issues(&query).await.unwrap();
-        assert!(matches!(page, AssignedIssues::Page { issues, .. } if issues.is_empty()));
+        assert!(matches!(page, ListPage::Page { items: issues, .. } if issues.is_empty()));
     }
 }
 
@@ -235,16 +236,16 @@ async fn unchanged_list_is_not_modified_where_the_forge_has_etags() {
     for id in FORGES {
         let scene = ApiScene::new(id);
         scene.server.change(|forge| forge.add_issue(NAME, "ours", &["segue-bot"]));
-        let page = scene.api.assigned_issues(&AssignedQuery::default()).await.unwrap();
-        let AssignedIssues::Page { etag, .. } = page else { panic!("{id}") };
+        let page = scene.api.assigned_issues(&ListQuery::default()).await.unwrap();
+        let ListPage::Page { etag, .. } = page else { panic!("{id}") };
         assert_eq!(etag.is_some(), id == "github", "{id}");
-        let query = AssignedQuery { etag: etag.clone(), ..AssignedQuery::default() };
+        let query = ListQuery { etag: etag.clone(), ..ListQuery::default() };
         let again = scene.api.assigned_issues(&query).await.unwrap();
-        assert_eq!(again == AssignedIssues::NotModified, id == "github", "{id}");
+        assert_eq!(again == ListPage::NotModified, id == "github", "{id}");
         scene.server.change(|forge| forge.add_issue(NAME, "new", &["segue-bot"]));
         let changed = scene.api.assigned_issues(&query).await.unwrap();
         assert!(
-            matches!(changed, AssignedIssues::Page { issues, .. } if issues.len() == 2),
+            matches!(changed, ListPage::Page { items: issues, .. } if issues.len() == 2),
             "{id}"
         );
     }
@@ -436,4 +437,134 @@ fn deliveries_of_the_test_server_are_verified_and_read() {
         "pull.closed",
     ];
     assert_eq!(read, expected);
+}
+
+/// Reads all pages of a list.
+macro_rules! all_pages {
+    ($scene:expr, $method:ident, $scope:expr, $since:expr) => {{
+        let (mut all, mut page) = (Vec::new(), None);
+        loop {
+            let query = ListQuery { since: $since, page, etag: None };
+            let answer = $scene.api.$method(&$scene.repository, $scope, &query).await.unwrap();
+            let ListPage::Page { items, next, .. } = answer else { panic!("{answer:?}") };
+            all.extend(items);
+            match next {
+                Some(_) => page = next,
+                None => break all,
+            }
+        }
+    }};
+}
+
+#[tokio::test]
+async fn issues_and_pull_requests_are_listed_with_their_times_and_reviewers() {
+    for id in FORGES {
+        let scene = ApiScene::new(id);
+        let (issue, pull, since) = scene.server.change(|forge| {
+            forge.page_items = 1;
+            let old = forge.add_issue(NAME, "Old", &[]);
+            forge.add_pull(NAME, "old", "");
+            forge.change_subject((NAME, ForgeSubject::Issue(old)), ("closed", ""), "ada");
+            let since = forge.tick();
+            let issue = forge.add_issue(NAME, "New", &["ada"]);
+            let pull = forge.add_pull(NAME, "fix", "");
+            let subject = (NAME, ForgeSubject::Pull(pull));
+            forge.change_subject(subject, ("review_requested", "ada"), "segue-bot");
+            (issue, pull, since)
+        });
+        let listed = all_pages!(scene, changed_issues, ListScope::All, Some(since));
+        let new: Vec<_> = listed.iter().filter(|it| it.issue.updated_at >= Some(since)).collect();
+        assert_eq!(new.iter().map(|it| it.issue.number).collect::<Vec<_>>(), [issue], "{id}");
+        assert!(new[0].created_at > Some(since) && new[0].closed_at.is_none(), "{id}");
+        let all = all_pages!(scene, changed_issues, ListScope::All, None);
+        let closed = all.iter().find(|it| !it.issue.is_open).unwrap();
+        assert!(all.len() == 2 && closed.closed_at.is_some(), "{id}: {all:?}");
+        let open = all_pages!(scene, changed_issues, ListScope::Open, None);
+        assert_eq!(open.len(), 1, "{id}: {open:?}");
+        let pulls = all_pages!(scene, changed_pulls, ListScope::All, Some(since));
+        assert_eq!(pulls[0].pull.number, pull, "{id}: the last changed one is the first");
+        assert_eq!(pulls[0].reviewers[0].login, "ada", "{id}");
+        let open = all_pages!(scene, changed_pulls, ListScope::Open, None);
+        assert_eq!(open.len(), 2, "{id}: {open:?}");
+    }
+}
+
+#[tokio::test]
+async fn unchanged_list_is_not_sent_again_by_github() {
+    let scene = ApiScene::new("github");
+    scene.server.change(|forge| forge.add_pull(NAME, "fix", ""));
+    let list = async |etag| {
+        let query = ListQuery { etag, ..ListQuery::default() };
+        scene.api.changed_pulls(&scene.repository, ListScope::All, &query).await.unwrap()
+    };
+    let ListPage::Page { etag, .. } = list(None).await else { panic!("no page") };
+    assert!(etag.is_some());
+    assert_eq!(list(etag.clone()).await, ListPage::NotModified);
+    scene.server.change(|forge| forge.add_pull(NAME, "other", ""));
+    assert!(matches!(list(etag).await, ListPage::Page { items, .. } if items.len() == 2));
+}
+
+#[tokio::test]
+async fn author_of_a_change_is_found_in_the_history() {
+    for id in FORGES {
+        let scene = ApiScene::new(id);
+        let (issue, pull, later) = scene.server.change(|forge| {
+            let issue = ForgeSubject::Issue(forge.add_issue(NAME, "Crash", &[]));
+            let pull = ForgeSubject::Pull(forge.add_pull(NAME, "fix", ""));
+            forge.change_subject((NAME, issue), ("labeled", "bug"), "ada");
+            forge.change_subject((NAME, issue), ("closed", ""), "ada");
+            forge.change_subject((NAME, issue), ("reopened", ""), "ada");
+            forge.change_subject((NAME, pull), ("review_requested", "segue-bot"), "ada");
+            forge.change_subject((NAME, pull), ("merged", ""), "ada");
+            (issue, pull, forge.tick())
+        });
+        let bot = ForgeUser { id: 0, login: "segue-bot".into(), kind: UserKind::Person };
+        let table = [
+            (issue, SubjectChange::Labeled("bug".into()), true),
+            (issue, SubjectChange::Labeled("other".into()), false),
+            (issue, SubjectChange::Closed, true),
+            (issue, SubjectChange::Reopened, true),
+            (pull, SubjectChange::ReviewRequested(bot), true),
+            (pull, SubjectChange::ReviewRequested(scene.ada.clone()), false),
+            (pull, SubjectChange::Closed, true),
+            (pull, SubjectChange::Reopened, false),
+        ];
+        for (subject, change, is_found) in table {
+            let author =
+                |since| scene.api.author_of_change(&scene.repository, subject, &change, since);
+            let found = author(None).await.unwrap().map(|user| user.login);
+            assert_eq!(found.as_deref(), is_found.then_some("ada"), "{id}: {change:?}");
+            assert_eq!(author(Some(later)).await.unwrap(), None, "{id}: {change:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn newest_finished_run_of_each_name_is_listed_for_a_branch() {
+    for id in FORGES {
+        let scene = ApiScene::new(id);
+        scene.server.change(|forge| {
+            forge.finish_run(NAME, "coder/issue-7", ("tests", true));
+            forge.finish_run(NAME, "coder/issue-7", ("tests", false));
+            forge.finish_run(NAME, "coder/issue-7", ("lints", true));
+            forge.finish_run(NAME, "main", ("tests", true));
+        });
+        let runs = scene.api.finished_runs(&scene.repository, "coder/issue-7").await.unwrap();
+        let runs: Vec<_> =
+            runs.iter().map(|it| (it.run.name.as_str(), it.run.conclusion)).collect();
+        let expected = [("lints", CiConclusion::Failed), ("tests", CiConclusion::Succeeded)];
+        assert_eq!(runs, expected, "{id}");
+        assert_eq!(scene.api.finished_runs(&scene.repository, "none").await.unwrap(), [], "{id}");
+    }
+}
+
+#[tokio::test]
+async fn repository_is_found_by_its_name() {
+    for id in FORGES {
+        let scene = ApiScene::new(id);
+        let found = scene.api.repository_named(NAME).await.unwrap();
+        assert_eq!(found.address(), scene.repository, "{id}");
+        let missing = scene.api.repository_named("team/none").await.unwrap_err();
+        assert_eq!(missing.fault, ForgeFault::NotFound, "{id}");
+    }
 }

@@ -147,6 +147,7 @@ async fn server_that_is_gone_is_unreachable() {
             token: SecretText::new(TOKEN),
             timeout: Duration::from_secs(20),
             clock: Arc::new(FakeClock::default()),
+            pace: None,
         };
         let failure = forge(id).api(&access).unwrap().own_account().await.unwrap_err();
         assert!(matches!(&failure.fault, ForgeFault::Unreachable(reason) if !reason.is_empty()));
@@ -199,6 +200,7 @@ fn unusable_url_or_token_is_a_configuration_error() {
         token: SecretText::new(token),
         timeout: Duration::from_secs(1),
         clock: Arc::new(FakeClock::default()),
+        pace: None,
     };
     for id in FORGES {
         for (url, token) in [

@@ -42,6 +42,8 @@ pub(super) struct SweepTable {
     clones: Option<AgeLimit>,
     /// Copies in the archive.
     archives: Option<AgeLimit>,
+    /// Headers and bodies of deliveries.
+    deliveries: Option<AgeLimit>,
     /// The time between two sweeps.
     every: Option<AgeLimit>,
 }
@@ -66,6 +68,7 @@ pub(crate) fn sweep_ages(config_file: &Path) -> Result<SweepAges> {
         launches: age(table.launches, default.launches),
         clones: age(table.clones, default.clones),
         archives: table.archives.map(|AgeLimit(age)| age).or(default.archives),
+        deliveries: age(table.deliveries, default.deliveries),
     })
 }
 
@@ -145,7 +148,7 @@ mod tests {
         assert_eq!(sweep_ages(&file).unwrap(), SweepAges::default());
         assert_eq!(sweep_interval(&file), DAY);
         let text = "[sweep]\nclosed = \"1d\"\norphans = \"12h\"\nlaunches = \"0s\"\n\
-                    clones = \"2w\"\narchives = \"90d\"\nevery = \"6h\"\n";
+                    clones = \"2w\"\narchives = \"90d\"\ndeliveries = \"3d\"\nevery = \"6h\"\n";
         fs::write(&file, text).unwrap();
         let ages = SweepAges {
             closed: DAY,
@@ -153,6 +156,7 @@ mod tests {
             launches: Duration::ZERO,
             clones: 14 * DAY,
             archives: Some(90 * DAY),
+            deliveries: 3 * DAY,
         };
         assert_eq!(sweep_ages(&file).unwrap(), ages);
         assert_eq!(sweep_interval(&file), DAY / 4);

@@ -303,7 +303,7 @@ fn broken(config_file: &Path) -> Error {
         .hint("keys under `[disk]`: `budget = \"50 GB\"`, `warn = 0.8`")
         .hint(
             "keys under `[sweep]`: `every = \"24h\"`, and the ages `closed`, `orphans`, \
-             `launches`, `clones` and `archives`, such as `orphans = \"14d\"`",
+             `launches`, `clones`, `archives` and `deliveries`, such as `orphans = \"14d\"`",
         )
         .hint(
             "keys under `[credentials.\"HOST\"]`: `username = \"…\"`, and one of \

@@ -34,6 +34,18 @@ fn add_deliveries(table: RouteTable) -> RouteTable {
             does("receive_delivery", "Receives a delivery of a forge"),
             deliveries::receive,
         )
+        .get(
+            "/v1/deliveries",
+            Read,
+            does("list_deliveries", "Lists deliveries in pages, the newest first"),
+            rest::list_deliveries,
+        )
+        .get(
+            "/v1/deliveries/{id}",
+            Read,
+            does("get_delivery", "Returns a delivery with its content by its id"),
+            rest::show_delivery,
+        )
         .post(
             "/v1/deliveries",
             Read,

@@ -86,6 +86,10 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::AddDelivery(delivery) => deliveries::add(transaction, delivery),
         Change::SetDelivery { delivery, state } => deliveries::set(transaction, *delivery, state),
         Change::RemoveDelivery(delivery) => deliveries::remove(transaction, *delivery),
+        Change::RemoveDeliveryContent(delivery) => {
+            deliveries::remove_content(transaction, *delivery)
+        }
+        Change::PutPolledRepository(polled) => deliveries::put_polled(transaction, polled),
         Change::PutTrackedIssue(issue) => deliveries::put_issue(transaction, issue),
         Change::RemoveTrackedIssue(key) => deliveries::remove_issue(transaction, key),
         Change::AddReply(reply) => deliveries::add_reply(transaction, reply),

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, Row, params_from_iter};
 use segue_core::model::{
-    Delivery, DeliveryId, DeliverySummary, ForgeReply, IssueKey, IssueRef, ReplyState,
-    RepositoryId, SessionId, SourceName, TrackedIssue,
+    Delivery, DeliveryId, DeliverySummary, ForgeReply, IssueKey, IssueRef, PolledRepository,
+    ReplyState, RepositoryId, SessionId, SourceName, TrackedIssue,
 };
 use segue_core::ports::DeliveryQuery;
 
@@ -13,10 +13,11 @@ use crate::sqlite::rows;
 use crate::sqlite::values::{Time, Word};
 
 const SUMMARIES: &str = "
-    SELECT id, source, forge_id, event, received_at, bytes, detail FROM deliveries";
+    SELECT id, source, forge_id, event, received_at, bytes, detail, has_content FROM deliveries";
 
 const WHOLE: &str = "
-    SELECT id, source, forge_id, event, received_at, bytes, detail, headers, body, digest
+    SELECT id, source, forge_id, event, received_at, bytes, detail, has_content, headers, body,
+           digest
     FROM deliveries WHERE id = ?1";
 
 const ISSUE_SESSIONS: &str = "
@@ -32,15 +33,16 @@ fn read_summary(row: &Row<'_>) -> rusqlite::Result<DeliverySummary> {
         received_at: rows::word_at(row, 4)?,
         bytes: row.get(5)?,
         state: rows::json_at(row, 6)?,
+        has_content: row.get(7)?,
     })
 }
 
 fn read_whole(row: &Row<'_>) -> rusqlite::Result<Delivery> {
     Ok(Delivery {
         summary: read_summary(row)?,
-        headers: rows::json_at(row, 7)?,
-        body: row.get(8)?,
-        digest: row.get(9)?,
+        headers: rows::json_at(row, 8)?,
+        body: row.get(9)?,
+        digest: row.get(10)?,
     })
 }
 
@@ -61,6 +63,9 @@ pub(crate) fn list(
     }
     conditions.add_if("source = ?", query.source.as_ref().map(Word))?;
     conditions.add_if("received_at < ?", query.before.map(Time))?;
+    let older_than = query.older_than.as_ref().map(Word);
+    conditions.add_if("place < (SELECT place FROM deliveries WHERE id = ?)", older_than)?;
+    conditions.add_if("has_content = ?", query.has_content)?;
     let (order, limit) = match (query.newest, query.oldest) {
         (Some(limit), _) => ("DESC", format!("LIMIT {limit}")),
         (None, Some(limit)) => ("ASC", format!("LIMIT {limit}")),
@@ -103,6 +108,14 @@ pub(crate) fn issues(
     let select = "SELECT record FROM tracked_issues";
     let sql = conditions.statement(select, "ORDER BY source, repository, subject");
     all(connection, &sql, params_from_iter(conditions.parameters), rows::json)
+}
+
+pub(crate) fn polled_repositories(
+    connection: &Connection,
+    source: &SourceName,
+) -> rusqlite::Result<Vec<PolledRepository>> {
+    let sql = "SELECT record FROM polled_repositories WHERE source = ?1 ORDER BY repository";
+    all(connection, sql, [Word(source)], rows::json)
 }
 
 pub(crate) fn waiting_replies(connection: &Connection) -> rusqlite::Result<Vec<ForgeReply>> {

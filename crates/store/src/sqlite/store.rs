@@ -11,8 +11,8 @@ use segue_core::model::{
     AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId, DeliverySummary,
     DurationHistogram, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey,
     IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
-    RepositoryId, RequestKey, RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken,
-    StoredUsageCursor, TaskId, Timer, TrackedIssue, Trust, VendorId,
+    PolledRepository, RepositoryId, RequestKey, RequestStep, Session, SessionId, SourceName,
+    StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
@@ -320,6 +320,11 @@ impl Store for SqliteStore {
     async fn tracked_issues(&self, source: Option<&SourceName>) -> Result<Vec<TrackedIssue>> {
         let source = source.cloned();
         self.read(move |connection| deliveries::issues(connection, source.as_ref())).await
+    }
+
+    async fn polled_repositories(&self, source: &SourceName) -> Result<Vec<PolledRepository>> {
+        let source = source.clone();
+        self.read(move |connection| deliveries::polled_repositories(connection, &source)).await
     }
 
     async fn waiting_replies(&self) -> Result<Vec<ForgeReply>> {

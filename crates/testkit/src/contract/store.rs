@@ -64,6 +64,8 @@ macro_rules! store_contract {
             delivery_is_stored_once_for_each_id_and_each_body
             deliveries_are_selected_by_state_source_time_and_id
             tracked_issue_is_replaced_by_its_newest_record
+            polled_repository_is_replaced_by_its_newest_record
+            content_of_a_finished_delivery_is_removed_and_its_keys_stay
             reply_waits_until_it_is_written
             conversations_about_an_issue_are_those_of_all_agents
             two_open_handles_of_a_store_see_each_others_commits

@@ -8,9 +8,9 @@ use segue_core::model::{
 use segue_core::rules::closing_words;
 use serde_json::{Value, json};
 
-use super::ServedRequest;
 use super::answers::ServedAnswer;
 use super::state::{ServedForge, ServedRepository};
+use super::{ServedRequest, gitlab_lists};
 
 pub(super) fn route(
     forge: &mut ServedForge,
@@ -25,9 +25,12 @@ pub(super) fn route(
             ServedAnswer::json(&found.map(user).collect())
         }
         ["issues"] => assigned(forge, request),
-        ["projects", id, rest @ ..] => {
-            let id: Option<u64> = id.parse().ok();
-            let found = forge.repositories.iter().find(|it| Some(it.repository.id) == id);
+        ["projects", text, rest @ ..] => {
+            let id: Option<u64> = text.parse().ok();
+            let is_meant = |it: &&ServedRepository| {
+                Some(it.repository.id) == id || it.repository.full_name == *text
+            };
+            let found = forge.repositories.iter().find(is_meant);
             match found.map(|it| it.repository.full_name.clone()) {
                 Some(name) => in_project(forge, request, &name, rest),
                 None => ServedAnswer::not_found(),
@@ -56,6 +59,14 @@ fn in_project(
             }))
         }
         ["members", "all", id] => member(forge, name, id),
+        [list @ ("issues" | "merge_requests")] => {
+            let items = forge.page_items;
+            gitlab_lists::list(forge.repository(name), request, list, items)
+        }
+        [_, _, list @ ("resource_label_events" | "resource_state_events")] => {
+            gitlab_lists::history(forge.repository(name), number, list)
+        }
+        ["pipelines"] => gitlab_lists::pipelines(forge.repository(name), request),
         ["issues", _] => {
             let repository = forge.repository(name);
             ServedAnswer::optional(repository.issues.get(&number).map(|it| issue(it, repository)))
@@ -155,7 +166,8 @@ fn notes(
     let all = repository.comments.get(&subject).into_iter().flatten().map(note);
     // GitLab lists its own remarks among the comments.
     let own = json!({ "id": 1, "body": "assigned to @segue-bot", "system": true });
-    let mut all: Vec<Value> = std::iter::once(own).chain(all).collect();
+    let requests = gitlab_lists::remarks(repository, subject.number());
+    let mut all: Vec<Value> = std::iter::once(own).chain(all).chain(requests).collect();
     if request.parameter("sort") == Some("desc") {
         all.reverse();
     }
@@ -179,7 +191,7 @@ fn assigned(forge: &ServedForge, request: &ServedRequest) -> ServedAnswer {
 }
 
 /// Answers with one page of a list.
-fn page(request: &ServedRequest, all: Vec<Value>, most: usize) -> ServedAnswer {
+pub(super) fn page(request: &ServedRequest, all: Vec<Value>, most: usize) -> ServedAnswer {
     let size = request.number("per_page").unwrap_or(20).min(100).clamp(1, most);
     let number = request.number("page").unwrap_or(1).max(1);
     let is_last = all.len() <= size * number;
@@ -188,11 +200,11 @@ fn page(request: &ServedRequest, all: Vec<Value>, most: usize) -> ServedAnswer {
     ServedAnswer::json(&items).with("x-next-page", next)
 }
 
-fn user(user: &ForgeUser) -> Value {
+pub(super) fn user(user: &ForgeUser) -> Value {
     json!({ "id": user.id, "username": user.login, "bot": user.is_bot() })
 }
 
-fn issue(issue: &ForgeIssue, repository: &ServedRepository) -> Value {
+pub(super) fn issue(issue: &ForgeIssue, repository: &ServedRepository) -> Value {
     let (id, name) = (repository.repository.id, &repository.repository.full_name);
     json!({
         "id": issue.id,
@@ -210,7 +222,7 @@ fn issue(issue: &ForgeIssue, repository: &ServedRepository) -> Value {
     })
 }
 
-fn pull(pull: &ForgePull, project: u64) -> Value {
+pub(super) fn pull(pull: &ForgePull, project: u64) -> Value {
     let state = match pull.state {
         PullState::Open => "opened",
         PullState::Closed => "closed",

@@ -7,9 +7,9 @@ use segue_core::model::{
 };
 use serde_json::{Value, json};
 
-use super::ServedRequest;
 use super::answers::ServedAnswer;
 use super::state::{ServedForge, ServedRepository};
+use super::{ServedRequest, hub_lists};
 
 /// Which of the APIs is served.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,18 @@ fn in_repository(
     match path {
         [] => ServedAnswer::json(&repository_json(&forge.repository(name).repository)),
         ["collaborators", login, "permission"] => permission(forge, name, login),
+        ["issues"] => hub_lists::issues(forge.repository(name), request, items, kind),
+        ["pulls"] => hub_lists::pulls(forge.repository(name), request, items, kind),
+        ["issues", _, "events"] if kind == HubKind::Github => {
+            hub_lists::history(forge.repository(name), number, kind)
+        }
+        ["issues", _, "timeline"] if kind == HubKind::Gitea => {
+            hub_lists::history(forge.repository(name), number, kind)
+        }
+        ["actions", "runs"] if kind == HubKind::Github => {
+            hub_lists::runs(forge.repository(name), request)
+        }
+        ["commits", branch, "status"] => hub_lists::statuses(forge.repository(name), branch, kind),
         ["issues", _] => {
             ServedAnswer::optional(forge.repository(name).issues.get(&number).map(issue))
         }
@@ -193,7 +205,12 @@ fn assigned(forge: &ServedForge, request: &ServedRequest, kind: HubKind) -> Serv
 }
 
 /// Answers with one page of a list.
-fn page(request: &ServedRequest, all: Vec<Value>, most: usize, kind: HubKind) -> ServedAnswer {
+pub(super) fn page(
+    request: &ServedRequest,
+    all: Vec<Value>,
+    most: usize,
+    kind: HubKind,
+) -> ServedAnswer {
     let size = match kind {
         HubKind::Github => request.number("per_page").unwrap_or(30).min(100),
         HubKind::Gitea => request.number("limit").unwrap_or(30).min(50),

@@ -47,6 +47,36 @@ pub struct ServedRepository {
     pub reviews: BTreeMap<u64, Vec<ForgeReview>>,
     /// The jobs of each CI run.
     pub jobs: BTreeMap<u64, Vec<ServedJob>>,
+    /// The users whose review of a pull request is requested.
+    pub reviewers: BTreeMap<u64, Vec<ForgeUser>>,
+    /// When issues and pull requests were created, by number.
+    pub created: BTreeMap<u64, Timestamp>,
+    /// When they were closed.
+    pub closed: BTreeMap<u64, Timestamp>,
+    pub history: Vec<ServedChange>,
+    pub runs: Vec<ServedRun>,
+}
+
+/// A change of an issue or a pull request.
+#[derive(Clone, Debug)]
+pub struct ServedChange {
+    pub number: u64,
+    /// GitHub's word, such as `labeled`.
+    pub word: &'static str,
+    pub by: ForgeUser,
+    /// The label, or the login of the requested reviewer.
+    pub name: String,
+    pub at: Timestamp,
+}
+
+/// A finished CI run of a branch.
+#[derive(Clone, Debug)]
+pub struct ServedRun {
+    pub id: u64,
+    pub branch: String,
+    pub name: String,
+    pub has_failed: bool,
+    pub at: Timestamp,
 }
 
 /// A finished job of a CI run.
@@ -108,6 +138,11 @@ impl ServedForge {
             comments: BTreeMap::new(),
             reviews: BTreeMap::new(),
             jobs: BTreeMap::new(),
+            reviewers: BTreeMap::new(),
+            created: BTreeMap::new(),
+            closed: BTreeMap::new(),
+            history: Vec::new(),
+            runs: Vec::new(),
         });
         repository
     }
@@ -139,6 +174,7 @@ impl ServedForge {
             assignees,
             updated_at,
         };
+        repository.created.extend(updated_at.map(|at| (number, at)));
         repository.issues.insert(number, issue);
         number
     }
@@ -167,8 +203,50 @@ impl ServedForge {
             head_ref: RefName::parse(&format!("refs/pull/{number}/head")).ok(),
             updated_at,
         };
+        repository.created.extend(updated_at.map(|at| (number, at)));
         repository.pulls.insert(number, pull);
         number
+    }
+
+    /// Changes an issue or a pull request as a user does it: `labeled` or `review_requested` with a
+    /// name, `closed`, `merged` or `reopened`.
+    pub fn change_subject(
+        &mut self,
+        (repository, subject): (&str, ForgeSubject),
+        (word, name): (&'static str, &str),
+        by: &str,
+    ) {
+        let (by, at, number) = (self.user(by), self.tick(), subject.number());
+        let named = self.users.iter().find(|user| user.login == name).cloned();
+        let repository = self.repository(repository);
+        repository.history.push(ServedChange { number, word, by, name: name.to_owned(), at });
+        match word {
+            "closed" | "merged" => drop(repository.closed.insert(number, at)),
+            "reopened" => drop(repository.closed.remove(&number)),
+            "review_requested" => repository.reviewers.entry(number).or_default().extend(named),
+            _ => {}
+        }
+        if let Some(issue) = repository.issues.get_mut(&number) {
+            issue.updated_at = Some(at);
+            issue.is_open = !repository.closed.contains_key(&number);
+            issue.labels.extend((word == "labeled").then(|| name.to_owned()));
+        }
+        if let Some(pull) = repository.pulls.get_mut(&number) {
+            pull.updated_at = Some(at);
+            pull.state = match word {
+                "merged" => PullState::Merged,
+                "closed" => PullState::Closed,
+                _ => pull.state,
+            };
+        }
+    }
+
+    /// Adds a finished CI run of a branch.
+    pub fn finish_run(&mut self, repository: &str, branch: &str, (name, has_failed): (&str, bool)) {
+        let (id, at) = (self.new_id(), self.tick());
+        let run =
+            ServedRun { id, branch: branch.to_owned(), name: name.to_owned(), has_failed, at };
+        self.repository(repository).runs.push(run);
     }
 
     /// Adds a comment, and returns it.

@@ -1,31 +1,40 @@
 //! A full disk: the error names it, nothing is lost, and Segue works again when there is space.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use segue_testkit::World;
 use segue_testkit::events::Events;
+use segue_testkit::repositories::make_repository;
+use segue_testkit::{World, scene};
 use serde_json::Value;
 
 use super::{assert_answers, assert_refused};
 use crate::world;
 
-/// A mount namespace in which a world's `SEGUE_HOME` is a small filesystem of its own.
+/// A mount namespace in which a folder of a world is a small filesystem of its own.
 struct SmallDisk {
     /// A process that keeps the namespace alive until it is killed.
     keeper: Child,
     world: World,
+    /// The mount point.
+    folder: PathBuf,
 }
 
 impl SmallDisk {
     /// Creates the namespace. Returns `None` and prints a notice if this machine allows none.
-    #[expect(clippy::print_stderr, reason = "a skipped test prints the reason")]
     fn new() -> Option<Self> {
-        let mut world = world();
-        let home = world.segue_home();
+        let world = world();
+        let home = world.segue_home().to_owned();
+        Self::over(world, home)
+    }
+
+    /// Creates the namespace, in which this folder of a world is the small filesystem.
+    #[expect(clippy::print_stderr, reason = "a skipped test prints the reason")]
+    fn over(mut world: World, folder: PathBuf) -> Option<Self> {
         let script = r#"mount -t tmpfs -o size=2m,mode=700 none "$1" && echo mounted && exec cat"#;
         let mut keeper = Command::new("unshare");
-        keeper.args(["-rm", "sh", "-c", script, "sh"]).arg(home);
+        keeper.args(["-rm", "sh", "-c", script, "sh"]).arg(&folder);
         let mut keeper = keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -35,18 +44,19 @@ impl SmallDisk {
             return None;
         }
         let inside = ["nsenter", "--user", "--mount", "--preserve-credentials", "--target"];
-        let folder = format!("--wd={}", world.project().display());
-        let words = inside.map(str::to_owned).into_iter().chain([keeper.id().to_string(), folder]);
+        let start = format!("--wd={}", world.project().display());
+        let words = inside.map(str::to_owned).into_iter().chain([keeper.id().to_string(), start]);
         world.start_through(words);
-        Some(Self { keeper, world })
+        Some(Self { keeper, world, folder })
     }
 
-    /// Runs a shell command inside the namespace. Its first argument is the path of `SEGUE_HOME`.
+    /// Runs a shell command inside the namespace. Its first argument is the path of the small
+    /// filesystem.
     fn shell(&self, script: &str) {
         let segue = self.world.command([""; 0]);
         let inside = segue.get_args().take_while(|word| *word != self.world.program());
         let mut command = Command::new(segue.get_program());
-        command.args(inside).args(["sh", "-c", script, "sh"]).arg(self.world.segue_home());
+        command.args(inside).args(["sh", "-c", script, "sh"]).arg(&self.folder);
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         assert!(status.success(), "{script}");
     }
@@ -113,4 +123,40 @@ fn daemon_started_on_a_full_disk_works_as_soon_as_there_is_space() {
     assert_eq!(world.ok(["ls", "--json"]), "{\"sessions\":[]}\n");
     world.ok(["run", "-d", "--name", "coder", "remember the word papaya"]);
     assert_answers(world, "coder", "which word, question 5?", "papaya");
+}
+
+/// Waits until a task has one of these states. Looks again after each event.
+fn wait_for_state(world: &World, id: &str, states: &[&str]) -> Value {
+    let mut events = Events::of(world);
+    loop {
+        let task = world.json(["task", "show", id, "--json"])["task"].clone();
+        if task["state"].as_str().is_some_and(|state| states.contains(&state)) {
+            return task;
+        }
+        events.wait_for(|event| event["kind"] == "task_changed").unwrap();
+    }
+}
+
+#[test]
+fn task_whose_worktree_finds_a_full_disk_waits_and_goes_on_when_there_is_space() {
+    let world = world();
+    make_repository(&world.project());
+    let trees = world.root().join("trees");
+    std::fs::create_dir(&trees).unwrap();
+    scene::write_shop(&world, &format!("[worktrees]\npath = \"{}\"\n", trees.display()));
+    // A daemon outside of the namespace has another disk.
+    world.segue(["daemon", "stop"]);
+    let Some(disk) = SmallDisk::over(world, trees) else { return };
+    let world = &disk.world;
+    disk.fill();
+    let added = world.ok(["task", "add", "--agent", "coder", "--branch", "fix", "hello"]);
+    let id = added.trim();
+    let task = wait_for_state(world, id, &["waiting", "failed"]);
+    assert_eq!(task["state"], "waiting", "{task:#}");
+    let reason = task["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("No space left on device"), "{task:#}");
+    disk.free();
+    world.ok(["sweep"]);
+    let task = wait_for_state(world, id, &["done", "failed"]);
+    assert_eq!(task["state"], "done", "{task:#}");
 }

@@ -47,6 +47,8 @@ pub enum DispatchDecision {
     Close(Box<TrackedIssue>),
     /// The issue is open again.
     Reopen(Box<TrackedIssue>),
+    /// The last pull request of the issue is from the branch of an agent, and was not known.
+    Link(Box<TrackedIssue>),
 }
 
 /// Why a rule does or does not start a task.
@@ -66,8 +68,11 @@ pub async fn decide(
 ) -> Result<Vec<DispatchDecision>> {
     let work = find_subject(ports, context, event).await?;
     let known = work.as_ref().and_then(|work| known(context, event, work));
-    let mut decisions: Vec<DispatchDecision> =
-        life(event, work.as_ref(), known).into_iter().collect();
+    let linked = known.zip(work.as_ref()).and_then(|(known, work)| link(known, work));
+    let known = linked.as_ref().or(known);
+    let life = life(event, work.as_ref(), known);
+    let linked = linked.filter(|_| life.is_none()).map(|it| DispatchDecision::Link(Box::new(it)));
+    let mut decisions: Vec<DispatchDecision> = linked.into_iter().chain(life).collect();
     for rule in context.rules.iter().filter(|rule| mismatch_of(context, rule, event).is_none()) {
         let agent = rule.agent.clone();
         decisions.push(match plan(ports, context, (rule, event), work.as_ref()).await? {
@@ -120,6 +125,27 @@ fn known<'a>(
     let is_meant =
         |it: &&TrackedIssue| it.address.id == event.repository.id && it.subject == work.subject;
     context.tracked.iter().find(is_meant)
+}
+
+/// Returns the record of an issue with the pull request of an event. `None` if the record has it, or if
+/// the pull request is not from the branch of an agent.
+fn link(known: &TrackedIssue, work: &WorkSubject) -> Option<TrackedIssue> {
+    let pull = work.pull.filter(|pull| work.is_own_branch && !known.pulls.contains(pull))?;
+    let mut linked = known.clone();
+    linked.pulls.push(pull);
+    Some(linked)
+}
+
+/// Returns the record of the issue for whose agent the branch of a pull request was made, with that pull
+/// request. `None` if the record has it already, or if the branch is not that of an agent.
+pub async fn linked_pull(
+    ports: &Ports,
+    context: &DispatchContext,
+    event: &ForgeEvent,
+) -> Result<Option<TrackedIssue>> {
+    let work = subject::find_own(ports, event, &context.tracked).await?;
+    let known = work.as_ref().and_then(|work| known(context, event, work));
+    Ok(known.zip(work.as_ref()).and_then(|(known, work)| link(known, work)))
 }
 
 /// Returns whether an event ends the work on an issue, or begins it again. A pull request or a branch

@@ -3,7 +3,7 @@
 use super::decide::DispatchContext;
 use crate::error::Result;
 use crate::model::{EventChanges, ForgeEvent, ForgeSubject, ForgeUser, TriggerKind};
-use crate::ports::{AssignedIssue, AssignedIssues, AssignedQuery, ForgeApi};
+use crate::ports::{AssignedIssue, ForgeApi, ListPage, ListQuery};
 
 /// The most pages of assigned issues that one pass reads.
 const MAX_PAGES: usize = 20;
@@ -18,12 +18,12 @@ pub async fn missed_assignments(
         return Ok(Vec::new());
     };
     let mut events = Vec::new();
-    let mut query = AssignedQuery::default();
+    let mut query = ListQuery::default();
     for _ in 0..MAX_PAGES {
-        let AssignedIssues::Page { issues, next, .. } = api.assigned_issues(&query).await? else {
+        let ListPage::Page { items, next, .. } = api.assigned_issues(&query).await? else {
             break;
         };
-        let missed = issues.into_iter().filter(|it| it.issue.is_open && !is_tracked(context, it));
+        let missed = items.into_iter().filter(|it| it.issue.is_open && !is_tracked(context, it));
         for assigned in missed {
             events.push(event(assigned, account, api).await?);
         }

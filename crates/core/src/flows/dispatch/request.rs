@@ -114,7 +114,8 @@ fn tracked(
             issue: work.issue()?,
             closed_at: None,
             needs_cleanup: false,
-            seen_until: None,
+            // What people write later is new.
+            seen_until: event.updated_at,
             pulls: Vec::new(),
         },
     };

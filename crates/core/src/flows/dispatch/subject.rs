@@ -36,11 +36,10 @@ pub(super) async fn find(
     api: Option<&dyn ForgeApi>,
     tracked: &[TrackedIssue],
 ) -> Result<Option<WorkSubject>> {
-    let pull = event.pull.as_ref().map(|pull| pull.number);
-    let pull = pull.or_else(|| event.ci.as_ref().and_then(|run| run.pulls.first().copied()));
-    if let Some(issue) = own_branch(ports, event, tracked).await? {
-        return Ok(Some(WorkSubject { subject: issue.subject, pull, is_own_branch: true }));
+    if let Some(own) = find_own(ports, event, tracked).await? {
+        return Ok(Some(own));
     }
+    let pull = pull_of(event);
     let is_here = |it: &&TrackedIssue| it.address.id == event.repository.id;
     let known = |number: u64| tracked.iter().filter(is_here).find(|it| it.pulls.contains(&number));
     let of_issue = |subject| WorkSubject { subject, pull, is_own_branch: false };
@@ -52,6 +51,22 @@ pub(super) async fn find(
         (None, Some(issue)) => Ok(Some(of_issue(ForgeSubject::Issue(issue.number)))),
         (None, None) => Ok(None),
     }
+}
+
+/// Finds what an event about the branch of an agent is about. `None` if it is about another branch.
+pub(super) async fn find_own(
+    ports: &Ports,
+    event: &ForgeEvent,
+    tracked: &[TrackedIssue],
+) -> Result<Option<WorkSubject>> {
+    let issue = own_branch(ports, event, tracked).await?;
+    let pull = pull_of(event);
+    Ok(issue.map(|it| WorkSubject { subject: it.subject, pull, is_own_branch: true }))
+}
+
+fn pull_of(event: &ForgeEvent) -> Option<u64> {
+    let of_run = || event.ci.as_ref().and_then(|run| run.pulls.first().copied());
+    event.pull.as_ref().map(|pull| pull.number).or_else(of_run)
 }
 
 async fn subject_of_pull(

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::flows::archive::{self, archive_key};
 use crate::model::{
-    AgentWorktree, HousekeepingItem, LaunchIndexEntry, Session, SessionId, SharedClone,
+    AgentWorktree, HousekeepingItem, LaunchIndexEntry, Session, SessionId, SharedClone, SourceName,
 };
 use crate::ports::{Ports, SessionQuery, SessionSummary, TaskQuery, WorktreeQuery};
 use crate::rules::archive::CopyOwner;
@@ -52,10 +52,16 @@ pub async fn candidates(ports: &Ports, scope: &CandidateScope) -> Result<Vec<Rem
 }
 
 /// Returns the sessions whose issues are closed, as far as the store knows, and since when. Forges
-/// report closed issues, and are asked for those that they did not report.
-pub async fn closed_sessions(ports: &Ports) -> Result<BTreeMap<SessionId, Timestamp>> {
+/// report closed issues, and are asked for those that they did not report. Leaves out the issues of
+/// sources that cannot be asked now.
+pub async fn closed_sessions(
+    ports: &Ports,
+    is_silent: impl Fn(&SourceName) -> bool,
+) -> Result<BTreeMap<SessionId, Timestamp>> {
     let mut found = BTreeMap::new();
-    for issue in ports.store.tracked_issues(None).await? {
+    for issue in
+        ports.store.tracked_issues(None).await?.into_iter().filter(|it| !is_silent(&it.source))
+    {
         let Some(closed_at) = issue.closed_at else { continue };
         let sessions = ports.store.sessions_of_issue(&issue.repository, &issue.issue).await?;
         found.extend(sessions.into_iter().map(|(_, session)| (session, closed_at)));

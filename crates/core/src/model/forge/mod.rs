@@ -7,6 +7,7 @@ mod delivery;
 mod event;
 mod issue;
 mod limits;
+mod listed;
 mod pull;
 mod repository;
 mod review;
@@ -23,6 +24,7 @@ pub use limits::{
     LONGEST_BODY_BYTES, LONGEST_NAME_BYTES, LONGEST_TITLE_BYTES, LONGEST_URL_BYTES,
     MAX_DELIVERY_BYTES, MAX_LIST_ITEMS, shortened_text,
 };
+pub use listed::{ListedIssue, ListedPull, ListedRun, SubjectChange};
 pub use pull::{ForgePull, PullState};
 pub use repository::{ForgeRepository, RepositoryAddress, RepositoryPermission};
 pub use review::{ForgeReview, ReviewVerdict};

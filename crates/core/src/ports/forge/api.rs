@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use super::ForgeResult;
 use crate::model::{
     CiLog, CiRun, ForgeComment, ForgeIssue, ForgePull, ForgeRepository, ForgeReview, ForgeSubject,
-    ForgeUser, RepositoryAddress, RepositoryPermission,
+    ForgeUser, ListedIssue, ListedPull, ListedRun, RepositoryAddress, RepositoryPermission,
+    SubjectChange,
 };
 
 /// The API of one server, used with one account.
@@ -29,6 +30,9 @@ pub trait ForgeApi: Debug + Send + Sync {
     ) -> ForgeResult<RepositoryPermission>;
 
     async fn repository(&self, repository: &RepositoryAddress) -> ForgeResult<ForgeRepository>;
+
+    /// Finds a repository by its name with its owner.
+    async fn repository_named(&self, full_name: &str) -> ForgeResult<ForgeRepository>;
 
     async fn issue(&self, repository: &RepositoryAddress, number: u64) -> ForgeResult<ForgeIssue>;
 
@@ -53,7 +57,43 @@ pub trait ForgeApi: Debug + Send + Sync {
     ) -> ForgeResult<Vec<ForgeReview>>;
 
     /// Returns one page of the issues that are assigned to the account, whether open or closed.
-    async fn assigned_issues(&self, query: &AssignedQuery) -> ForgeResult<AssignedIssues>;
+    async fn assigned_issues(&self, query: &ListQuery) -> ForgeResult<ListPage<AssignedIssue>>;
+
+    /// Returns one page of the issues of a repository, the last changed ones first. A forge may
+    /// ignore `since`.
+    async fn changed_issues(
+        &self,
+        repository: &RepositoryAddress,
+        scope: ListScope,
+        query: &ListQuery,
+    ) -> ForgeResult<ListPage<ListedIssue>>;
+
+    /// Returns one page of the pull requests of a repository, the last changed ones first. A forge
+    /// may ignore `since`.
+    async fn changed_pulls(
+        &self,
+        repository: &RepositoryAddress,
+        scope: ListScope,
+        query: &ListQuery,
+    ) -> ForgeResult<ListPage<ListedPull>>;
+
+    /// Returns the newest finished CI run of each name for a branch. None if the forge does not know
+    /// the branch.
+    async fn finished_runs(
+        &self,
+        repository: &RepositoryAddress,
+        branch: &str,
+    ) -> ForgeResult<Vec<ListedRun>>;
+
+    /// Returns the user who last made a change since a time. `None` if the forge does not tell it,
+    /// or if there was no such change.
+    async fn author_of_change(
+        &self,
+        repository: &RepositoryAddress,
+        subject: ForgeSubject,
+        change: &SubjectChange,
+        since: Option<Timestamp>,
+    ) -> ForgeResult<Option<ForgeUser>>;
 
     /// Returns the end of the log of the first failed job of a run, with at most this many bytes.
     /// `None` if the forge has no log of it.
@@ -87,10 +127,10 @@ pub trait ForgeApi: Debug + Send + Sync {
     -> ForgeResult<Vec<u64>>;
 }
 
-/// Which page of the assigned issues is wanted.
+/// Which page of a list is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AssignedQuery {
-    /// Leaves out issues that have not changed since.
+pub struct ListQuery {
+    /// Leaves out objects that have not changed since.
     pub since: Option<Timestamp>,
     /// The number of the page, from an earlier answer. `None` for the first page.
     pub page: Option<u32>,
@@ -98,13 +138,20 @@ pub struct AssignedQuery {
     pub etag: Option<String>,
 }
 
-/// One page of the assigned issues.
+/// Which objects of a repository are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListScope {
+    Open,
+    All,
+}
+
+/// One page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AssignedIssues {
+pub enum ListPage<T> {
     /// The page is the same as when the forge sent the ETag of the query.
     NotModified,
     Page {
-        issues: Vec<AssignedIssue>,
+        items: Vec<T>,
         /// The number of the next page. `None` on the last page.
         next: Option<u32>,
         /// `None` if the forge has no conditional requests.
@@ -117,6 +164,13 @@ pub enum AssignedIssues {
 pub struct AssignedIssue {
     pub repository: RepositoryAddress,
     pub issue: ForgeIssue,
+}
+
+/// Delays requests to a forge, so that many of them do not come at once.
+#[async_trait]
+pub trait RequestPace: Debug + Send + Sync {
+    /// Waits until the next request may be sent.
+    async fn turn(&self);
 }
 
 /// A comment that is looked for.

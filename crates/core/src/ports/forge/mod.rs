@@ -12,7 +12,9 @@ use super::Clock;
 use crate::error::Result;
 use crate::model::{ForgeId, SecretText};
 
-pub use api::{AssignedIssue, AssignedIssues, AssignedQuery, CommentSearch, ForgeApi};
+pub use api::{
+    AssignedIssue, CommentSearch, ForgeApi, ListPage, ListQuery, ListScope, RequestPace,
+};
 pub use failure::{ForgeFailure, ForgeFault, ForgeResult};
 pub use webhooks::Webhooks;
 
@@ -32,6 +34,11 @@ pub trait Forge: Debug + Send + Sync {
     /// has its own.
     fn default_api(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Returns the host of the server that has the repositories, from the host of its API.
+    fn web_host(&self, api_host: &str) -> String {
+        api_host.to_owned()
     }
 
     /// Returns the most characters of a comment that the forge accepts.
@@ -56,4 +63,6 @@ pub struct ForgeAccess {
     /// The most time that one request takes.
     pub timeout: Duration,
     pub clock: Arc<dyn Clock>,
+    /// Delays requests that nobody waits for. `None` sends each request at once.
+    pub pace: Option<Arc<dyn RequestPace>>,
 }

@@ -33,7 +33,7 @@ pub fn check_actor(
         if is_allowed {
             return ActorCheck::Allowed;
         }
-        return ActorCheck::Refused("the delivery does not name who caused the event".to_owned());
+        return ActorCheck::Refused("the forge does not name who caused the event".to_owned());
     };
     if account.is_some_and(|account| account.is_same(actor)) {
         return ActorCheck::Refused(format!("`{}` is the account of Segue itself", actor.login));

@@ -105,7 +105,7 @@ fn only_allowed_people_start_work() {
             refused("`renamed` is the account of Segue itself"),
         ),
         (None, AllowedActors::Write, ActorCheck::Allowed),
-        (None, listed(&["ada"]), refused("the delivery does not name who caused the event")),
+        (None, listed(&["ada"]), refused("the forge does not name who caused the event")),
     ];
     for (actor, who, expected) in table {
         let event = ForgeEvent { actor, ..assigned(&[]) };

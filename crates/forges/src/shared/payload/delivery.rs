@@ -2,8 +2,8 @@
 
 use segue_core::Result;
 use segue_core::model::{
-    CiConclusion, CiLogSource, CiRun, DeliveryReading, EventChanges, ForgeEvent, PullState,
-    PushedCommits, TriggerKind,
+    CiConclusion, CiLogSource, CiRun, DeliveryReading, EventChanges, ForgeEvent, ListedRun,
+    PullState, PushedCommits, TriggerKind,
 };
 use serde::Deserialize;
 
@@ -112,26 +112,37 @@ impl CiReport {
         self,
         event: impl FnOnce(TriggerKind) -> Result<ForgeEvent>,
     ) -> Result<DeliveryReading> {
-        let (trigger, conclusion) = match self.conclusion.as_str() {
-            "failure" | "failed" | "error" | "timed_out" | "startup_failure" => {
-                (TriggerKind::CiFailed, CiConclusion::Failed)
-            }
-            "success" => (TriggerKind::CiSucceeded, CiConclusion::Succeeded),
-            _ => return Ok(ignored("the CI run neither failed nor succeeded")),
+        let Some(ListedRun { run, updated_at }) = self.run() else {
+            return Ok(ignored("the CI run neither failed nor succeeded"));
         };
-        let branch = text::optional_name(self.branch);
+        let trigger = match run.conclusion {
+            CiConclusion::Failed => TriggerKind::CiFailed,
+            CiConclusion::Succeeded => TriggerKind::CiSucceeded,
+        };
+        let branch = run.branch.clone();
+        Ok(one(ForgeEvent { ci: Some(run), branch, updated_at, ..event(trigger)? }))
+    }
+
+    /// Returns the run. `None` if it neither failed nor succeeded.
+    pub(crate) fn run(self) -> Option<ListedRun> {
+        let conclusion = match self.conclusion.as_str() {
+            "failure" | "failed" | "error" | "timed_out" | "startup_failure" => {
+                CiConclusion::Failed
+            }
+            "success" => CiConclusion::Succeeded,
+            _ => return None,
+        };
         let run = CiRun {
             name: text::name(self.name),
             sha: text::commit(self.sha.as_deref()),
-            branch: branch.clone(),
+            branch: text::optional_name(self.branch),
             conclusion,
             detail: text::title(self.detail.or(Some(self.conclusion))),
             log: self.log,
             pulls: self.pulls,
             web_url: text::url(self.web_url),
         };
-        let updated_at = text::time(self.updated_at.as_deref());
-        Ok(one(ForgeEvent { ci: Some(run), branch, updated_at, ..event(trigger)? }))
+        Some(ListedRun { run, updated_at: text::time(self.updated_at.as_deref()) })
     }
 }
 

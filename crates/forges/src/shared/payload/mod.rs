@@ -4,5 +4,7 @@
 mod delivery;
 mod objects;
 
-pub(crate) use delivery::{CiReport, HubPayload};
-pub(crate) use objects::{CommentJson, IssueJson, PullJson, RepositoryJson, ReviewJson, UserJson};
+pub(crate) use delivery::{CiJson, CiReport, HubPayload};
+pub(crate) use objects::{
+    CommentJson, IssueJson, LabelJson, PullJson, RepositoryJson, ReviewJson, UserJson,
+};

@@ -2,7 +2,8 @@
 
 use segue_core::model::{
     CommentPlace, DiffSide, ForgeComment, ForgeIssue, ForgePull, ForgeRepository, ForgeReview,
-    ForgeUser, PullState, RefName, RepositoryAddress, ReviewVerdict, UserKind,
+    ForgeUser, ListedIssue, ListedPull, PullState, RefName, RepositoryAddress, ReviewVerdict,
+    UserKind,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -116,7 +117,9 @@ pub(crate) struct IssueJson {
     user: Option<UserJson>,
     labels: FirstItems<LabelJson>,
     assignees: FirstItems<UserJson>,
+    created_at: Option<String>,
     updated_at: Option<String>,
+    closed_at: Option<String>,
     /// Present if the issue is a pull request.
     pull_request: Option<IgnoredAny>,
     /// Only in lists of issues of several repositories.
@@ -146,6 +149,16 @@ impl IssueJson {
             assignees: users(self.assignees),
             updated_at: text::time(self.updated_at.as_deref()),
         })
+    }
+
+    /// Returns the issue of a list. `None` if it is a pull request.
+    pub(crate) fn listed(self) -> Option<ListedIssue> {
+        if self.is_pull() {
+            return None;
+        }
+        let created_at = text::time(self.created_at.as_deref());
+        let closed_at = text::time(self.closed_at.as_deref());
+        Some(ListedIssue { created_at, closed_at, issue: self.issue()? })
     }
 
     /// Returns the pull request of which this is the issue. Its branches are unknown.
@@ -193,7 +206,10 @@ pub(crate) struct PullJson {
     assignees: FirstItems<UserJson>,
     head: PullBranchJson,
     base: PullBranchJson,
+    requested_reviewers: FirstItems<UserJson>,
+    created_at: Option<String>,
     updated_at: Option<String>,
+    closed_at: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -207,6 +223,15 @@ struct PullBranchJson {
 }
 
 impl PullJson {
+    /// Returns the pull request of a list.
+    pub(crate) fn listed(mut self) -> Option<ListedPull> {
+        let created_at = text::time(self.created_at.as_deref());
+        let closed_at = text::time(self.closed_at.as_deref());
+        let closed_at = closed_at.or_else(|| text::time(self.merged_at.as_deref()));
+        let reviewers = users(std::mem::take(&mut self.requested_reviewers));
+        Some(ListedPull { created_at, closed_at, reviewers, pull: self.pull()? })
+    }
+
     /// Returns the pull request. `None` without a number.
     pub(crate) fn pull(self) -> Option<ForgePull> {
         let number = self.number?;

@@ -1,11 +1,13 @@
-//! The routes for programs that expect resources: sessions, messages, transcripts, tasks, worktrees
-//! and usage, by their ids, in pages. They call the same flows as the routes of the command line.
+//! The routes for programs that expect resources: sessions, messages, transcripts, tasks,
+//! deliveries, worktrees and usage, by their ids, in pages. They call the same flows as the routes of the command line.
 
+mod deliveries;
 mod paged;
 mod sessions;
 mod tasks;
 mod worktrees;
 
+pub(crate) use deliveries::{list_deliveries, show_delivery};
 pub(crate) use sessions::{list, messages, send, show, transcript};
 pub(crate) use tasks::{cancel_task, list_tasks, retry_task, show_task};
 pub(crate) use worktrees::{diff_worktree, list_worktrees, usage};

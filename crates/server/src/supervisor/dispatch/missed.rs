@@ -8,12 +8,8 @@ use segue_core::flows::dispatch;
 use segue_core::flows::dispatch::{missed_assignments, polled_events};
 use segue_core::model::{ForgeSource, ForgeSubject, TrackedIssue};
 use segue_core::ports::{Change, Commit, ForgeApi};
-use tokio::time::sleep;
 
 use super::worker::SourceWorker;
-
-/// The pause between two requests of a pass.
-const REQUEST_PAUSE: Duration = Duration::from_millis(200);
 
 impl SourceWorker {
     /// Returns the time until the forge is to be asked again. `None` if the settings have no token for
@@ -33,13 +29,14 @@ impl SourceWorker {
             return Ok(());
         }
         let Some(source) = self.source()? else { return Ok(()) };
-        let Some(api) = self.api(&source).await? else { return Ok(()) };
+        let Some(api) = self.paced_api(&source).await? else { return Ok(()) };
         let now = self.supervisor.ports.clock.now();
         self.start_assigned(&source, api.as_ref()).await?;
-        self.close_closed(api.as_ref()).await?;
         if source.is_polled {
+            self.poll_repositories(&source, api.as_ref()).await?;
             self.start_polled(&source, api.as_ref()).await?;
         }
+        self.close_closed(api.as_ref()).await?;
         self.asked_at = Some(now);
         self.clean_up().await
     }
@@ -49,7 +46,7 @@ impl SourceWorker {
         let context = self.context(source).await?;
         let events = missed_assignments(&context, api).await?;
         for event in events {
-            self.start(source, &event).await?;
+            self.start_found(source, &event).await?;
         }
         Ok(())
     }
@@ -62,10 +59,9 @@ impl SourceWorker {
             let now = ports.clock.now();
             let since = issue.seen_until.unwrap_or(now);
             for event in polled_events(api, &issue, since).await? {
-                self.start(source, &event).await?;
+                self.start_found(source, &event).await?;
             }
             self.record_seen(&issue, now).await?;
-            sleep(REQUEST_PAUSE).await;
         }
         Ok(())
     }
@@ -91,7 +87,6 @@ impl SourceWorker {
                 let changes = vec![dispatch::closed(ports, &issue)];
                 ports.store.commit(Commit { changes, events: Vec::new() }).await?;
             }
-            sleep(REQUEST_PAUSE).await;
         }
         Ok(())
     }

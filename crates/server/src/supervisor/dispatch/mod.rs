@@ -7,9 +7,11 @@
 
 mod cleanup;
 mod missed;
+mod polling;
 mod process;
 mod replies;
 mod requests;
+mod settings;
 mod worker;
 
 use std::collections::HashMap;
@@ -20,7 +22,7 @@ use segue_core::model::{DeliveryStateKind, SourceName};
 use segue_core::ports::DeliveryQuery;
 use tokio::sync::Notify;
 
-pub(crate) use requests::{list, receive, replay, show, test};
+pub(crate) use requests::{list, page, receive, replay, show, test};
 
 use super::Supervisor;
 use worker::SourceWorker;
@@ -28,18 +30,34 @@ use worker::SourceWorker;
 /// The workers of all sources.
 #[derive(Debug, Default)]
 pub(crate) struct ForgeDispatch {
-    workers: Mutex<HashMap<SourceName, Arc<Notify>>>,
+    workers: Mutex<HashMap<SourceName, Arc<WorkerBell>>>,
+}
+
+/// Wakes a worker.
+#[derive(Debug, Default)]
+struct WorkerBell {
+    /// There is work. A worker that waits after a failure does not hear it.
+    work: Notify,
+    /// The settings have changed: the failure may be over.
+    settings: Notify,
 }
 
 impl ForgeDispatch {
-    fn workers(&self) -> MutexGuard<'_, HashMap<SourceName, Arc<Notify>>> {
+    fn workers(&self) -> MutexGuard<'_, HashMap<SourceName, Arc<WorkerBell>>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wakes every worker, because a task has ended.
     pub(super) fn task_ended(&self) {
-        for wake in self.workers().values() {
-            wake.notify_one();
+        for bell in self.workers().values() {
+            bell.work.notify_one();
+        }
+    }
+
+    /// Wakes every worker, because the settings have changed.
+    fn settings_changed(&self) {
+        for bell in self.workers().values() {
+            bell.settings.notify_one();
         }
     }
 }
@@ -55,25 +73,37 @@ pub(crate) async fn take_up(supervisor: &Arc<Supervisor>) -> Result<()> {
     names.extend(store.waiting_replies().await?.into_iter().map(|it| it.target.source));
     let tracked = store.tracked_issues(None).await?.into_iter();
     names.extend(tracked.filter(|it| it.needs_cleanup).map(|it| it.source));
-    // Settings that cannot be read are reported by `segue doctor`.
-    let sources = supervisor.ports.sources.sources().unwrap_or_default();
-    names.extend(sources.into_iter().filter(|it| it.has_token).map(|it| it.name));
     for name in names {
         wake(supervisor, &name);
     }
+    settings::watch(supervisor);
+    start_askers(supervisor);
     Ok(())
+}
+
+/// Starts a worker for each source of the settings that is to be asked. Returns whether the settings
+/// could be read; `segue doctor` reports settings that cannot.
+fn start_askers(supervisor: &Arc<Supervisor>) -> bool {
+    let Ok(sources) = supervisor.ports.sources.sources() else { return false };
+    for source in sources.into_iter().filter(|it| it.has_token) {
+        let is_known = supervisor.dispatch.workers().contains_key(&source.name);
+        if !is_known {
+            wake(supervisor, &source.name);
+        }
+    }
+    true
 }
 
 /// Wakes the worker of a source. Starts it if there is none.
 pub(super) fn wake(supervisor: &Arc<Supervisor>, source: &SourceName) {
     let mut workers = supervisor.dispatch.workers();
-    if let Some(wake) = workers.get(source) {
-        wake.notify_one();
+    if let Some(bell) = workers.get(source) {
+        bell.work.notify_one();
         return;
     }
-    let wake = Arc::new(Notify::new());
-    workers.insert(source.clone(), Arc::clone(&wake));
+    let bell = Arc::new(WorkerBell::default());
+    workers.insert(source.clone(), Arc::clone(&bell));
     drop(workers);
-    let worker = SourceWorker::new(supervisor, source.clone(), wake);
+    let worker = SourceWorker::new(supervisor, source.clone(), bell);
     tokio::spawn(worker.run());
 }

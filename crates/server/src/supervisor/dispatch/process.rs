@@ -114,6 +114,12 @@ impl SourceWorker {
                 self.put(dispatch::closed(ports, &tracked)).await?;
                 (None, ActionOutcome::Closed { issue: issue(&tracked) })
             }
+            DispatchDecision::Link(tracked) => {
+                let pull = tracked.pulls.last().copied().unwrap_or_default();
+                let outcome = ActionOutcome::Linked { issue: issue(&tracked), pull };
+                self.put(Change::PutTrackedIssue(tracked)).await?;
+                (None, outcome)
+            }
             DispatchDecision::Reopen(tracked) => {
                 self.put(dispatch::reopened(&tracked)).await?;
                 (None, ActionOutcome::Reopened { issue: issue(&tracked) })
@@ -121,7 +127,7 @@ impl SourceWorker {
         })
     }
 
-    async fn put(&self, change: Change) -> Result<()> {
+    pub(super) async fn put(&self, change: Change) -> Result<()> {
         failpoint::hit("issue.record.before");
         let commit = Commit { changes: vec![change], events: Vec::new() };
         self.supervisor.ports.store.commit(commit).await?;

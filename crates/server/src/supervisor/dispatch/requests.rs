@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use segue_core::api::{
-    DeliveriesRequest, DeliveryList, DeliveryReport, DeliveryView, DispatchTestReport,
-    DispatchTestRequest, TestedEvent, TestedRule, TestedTask,
+    DeliveriesRequest, DeliveryList, DeliveryListQuery, DeliveryPage, DeliveryReport, DeliveryView,
+    DispatchTestReport, DispatchTestRequest, TestedEvent, TestedRule, TestedTask,
 };
 use segue_core::flows::deliveries::{self, DeliveryReceipt};
 use segue_core::flows::dispatch::{self, DispatchContext, RuleReport};
@@ -57,6 +57,18 @@ pub(crate) async fn list(
     Ok(DeliveryList { deliveries: found.into_iter().map(DeliveryView::from).collect() })
 }
 
+/// Returns a page of the deliveries that the query describes, the newest first.
+pub(crate) async fn page(
+    supervisor: &Supervisor,
+    principal: &Principal,
+    query: &DeliveryListQuery,
+) -> Result<DeliveryPage> {
+    principal.allow(RestrictedAction::ReadTasks)?;
+    let (found, next) = deliveries::page(&supervisor.ports, query).await?;
+    let deliveries = found.into_iter().map(DeliveryView::from).collect();
+    Ok(DeliveryPage { deliveries, next: next.map(|id| id.to_string()) })
+}
+
 /// Returns a delivery with its content.
 pub(crate) async fn show(
     supervisor: &Supervisor,
@@ -83,6 +95,7 @@ pub(crate) async fn replay(
     principal.allow(RestrictedAction::Tasks)?;
     let found = deliveries::find(&supervisor.ports, delivery).await?.summary;
     deliveries::find_source(&supervisor.ports, &found.source)?;
+    deliveries::require_content(&found)?;
     deliveries::replay(&supervisor.ports, found.id).await?;
     wake(supervisor, &found.source);
     Ok(deliveries::find(&supervisor.ports, &found.id.to_string()).await?.summary.into())
@@ -125,6 +138,7 @@ async fn reading(
     match request {
         DispatchTestRequest::Delivery(id) => {
             let delivery = deliveries::find(ports, id).await?;
+            deliveries::require_content(&delivery.summary)?;
             let source = deliveries::find_source(ports, &delivery.summary.source)?;
             let reading = process::read(ports, &source, &delivery)?;
             Ok((source, reading))

@@ -9,10 +9,11 @@ use segue_core::flows::dispatch::{DispatchContext, PermissionCache};
 use segue_core::model::{EventPayload, ForgeSource, ForgeUser, NewEvent, SourceName};
 use segue_core::ports::{Commit, ForgeApi};
 use segue_core::{Error, Kind, Result};
-use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use super::super::Supervisor;
+use super::WorkerBell;
+use super::polling::RepositoryEtags;
 
 /// The first pause after a failure. Each further failure doubles it.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
@@ -25,10 +26,12 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 pub(super) struct SourceWorker {
     pub(super) supervisor: Arc<Supervisor>,
     pub(super) name: SourceName,
-    wake: Arc<Notify>,
+    bell: Arc<WorkerBell>,
     permissions: Arc<PermissionCache>,
     /// The account of the token, once the forge has told it.
     account: Option<ForgeUser>,
+    /// The ETags of answers about repositories, once a polled forge has sent them.
+    pub(super) etags: RepositoryEtags,
     /// How often the last passes failed in a row.
     failures: u32,
     /// When the forge was last asked for missed deliveries.
@@ -36,13 +39,18 @@ pub(super) struct SourceWorker {
 }
 
 impl SourceWorker {
-    pub(super) fn new(supervisor: &Arc<Supervisor>, name: SourceName, wake: Arc<Notify>) -> Self {
+    pub(super) fn new(
+        supervisor: &Arc<Supervisor>,
+        name: SourceName,
+        bell: Arc<WorkerBell>,
+    ) -> Self {
         Self {
             supervisor: Arc::clone(supervisor),
             name,
-            wake,
+            bell,
             permissions: Arc::default(),
             account: None,
+            etags: RepositoryEtags::default(),
             failures: 0,
             asked_at: None,
         }
@@ -54,10 +62,17 @@ impl SourceWorker {
             let passed = self.pass().await;
             let pause = self.after(passed).await;
             tokio::select! {
-                () = self.wake.notified(), if self.failures == 0 => {}
+                () = self.bell.work.notified(), if self.failures == 0 => {}
+                () = self.bell.settings.notified() => self.forget_answers(),
                 () = sleep(pause.unwrap_or_default()), if pause.is_some() => {}
             }
         }
+    }
+
+    /// Forgets what the forge has answered to the token of the earlier settings.
+    fn forget_answers(&mut self) {
+        (self.account, self.permissions) = (None, Arc::default());
+        self.etags.clear();
     }
 
     /// Does everything that can be done now.
@@ -112,6 +127,17 @@ impl SourceWorker {
     pub(super) async fn api(&self, source: &ForgeSource) -> Result<Option<Arc<dyn ForgeApi>>> {
         match source.has_token {
             true => self.supervisor.ports.sources.api(&self.name).await.map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Returns a client whose requests have pauses between them. `None` if the settings have no token.
+    pub(super) async fn paced_api(
+        &self,
+        source: &ForgeSource,
+    ) -> Result<Option<Arc<dyn ForgeApi>>> {
+        match source.has_token {
+            true => self.supervisor.ports.sources.paced_api(&self.name).await.map(Some),
             false => Ok(None),
         }
     }

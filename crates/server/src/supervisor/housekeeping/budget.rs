@@ -52,7 +52,7 @@ impl Supervisor {
     ) -> Result<()> {
         let ages = project::sweep_ages(self.config_file())?;
         let bytes = plan.bytes_by_path(measured);
-        let closed = housekeeping::closed_sessions(&self.ports).await?;
+        let closed = housekeeping::closed_sessions(&self.ports, |_| false).await?;
         let scope = CandidateScope { ages, closed, bytes };
         let candidates = housekeeping::candidates(&self.ports, &scope).await?;
         let environment = self.teardown_environment(items(&candidates)).await;

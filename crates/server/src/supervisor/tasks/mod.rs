@@ -19,6 +19,7 @@ use segue_core::Result;
 use segue_core::flows::tasks;
 use segue_core::model::{Task, TaskId, TaskState, TaskWait};
 use segue_core::ports::{PlacedTask, TaskQuery};
+use segue_core::rules::housekeeping::is_disk_full;
 use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskExclusive, TaskSchedule};
 
 pub(crate) use requests::{
@@ -122,6 +123,8 @@ fn work_on(supervisor: &Arc<Supervisor>, id: TaskId) {
                 after_work(&supervisor, &placed);
                 supervisor.dispatch.task_ended();
             }
+            // The store cannot be written, so the record of the task is as it was.
+            Err(error) if is_disk_full(&error) => parking::park_until_room(&supervisor, id),
             // The record of the task is as it was. The next daemon continues the task.
             Err(error) => tracing::error!(task = %id, %error, "a task stops until the next daemon"),
         }

@@ -9,7 +9,7 @@ use segue_core::flows::tasks;
 use segue_core::model::{AccountKey, Task, TaskId, TaskState, TaskWait};
 
 use super::super::{Account, Supervisor};
-use super::start_ready;
+use super::{begin, scheduled, start_ready};
 
 /// Lets a task wait. It is queued again when its wait is over, and other tasks of a refused account
 /// are not started meanwhile.
@@ -44,6 +44,24 @@ pub(super) fn park(supervisor: &Arc<Supervisor>, task: &Task) {
         | TaskWait::Environment { .. }
         | TaskWait::Question { .. } => {}
     }
+}
+
+/// Lets a task wait whose state cannot be recorded, because the disk is full.
+pub(super) fn park_until_room(supervisor: &Arc<Supervisor>, id: TaskId) {
+    tracing::warn!(task = %id, "a task waits until the store can be written");
+    let supervisor = Arc::clone(supervisor);
+    tokio::spawn(async move {
+        supervisor.housekeeping.room.notified().await;
+        match tasks::by_id(&supervisor.ports, id).await {
+            Ok(placed) if placed.task.state == TaskState::Running => {
+                begin(&supervisor, scheduled(&placed));
+            }
+            Ok(placed) if !placed.task.state.has_ended() => supervisor.tasks.queue(&placed),
+            Ok(_) => {}
+            Err(error) => tracing::error!(task = %id, %error, "a task that waits cannot go on"),
+        }
+        start_ready(&supervisor);
+    });
 }
 
 /// Returns the account as the other parts of the supervisor know it.

@@ -11,6 +11,7 @@ use segue_core::model::{
 use segue_core::ports::Commit;
 use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::environment::EnvironmentChoice;
+use segue_core::rules::housekeeping::is_disk_full;
 use segue_core::{Error, Kind, Result};
 
 use super::super::resume::bring_back;
@@ -152,6 +153,9 @@ impl TaskWorker {
 
     /// Returns the failure of a start. If the vendor refuses the account, the task has to wait.
     fn explain(&self, key: &AccountKey, error: Error) -> StepFailure {
+        if is_disk_full(&error) {
+            return StepFailure::Wait(TaskWait::Disk { reason: error.in_one_line() });
+        }
         match self.supervisor.accounts.is_refused(&account(key)) {
             true => StepFailure::Wait(TaskWait::Account { reason: error.to_string() }),
             false => StepFailure::Failed(error),

@@ -2,7 +2,8 @@
 
 use rusqlite::Transaction;
 use segue_core::model::{
-    Delivery, DeliveryId, ForgeReply, StoredDeliveryState, TrackedIssue, TrackedIssueKey,
+    Delivery, DeliveryHeaders, DeliveryId, ForgeReply, PolledRepository, StoredDeliveryState,
+    TrackedIssue, TrackedIssueKey,
 };
 use segue_core::ports::{Conflict, Missing};
 
@@ -59,6 +60,28 @@ pub(super) fn remove(
         0 => Err(Missing::Delivery(delivery).into()),
         _ => Ok(()),
     }
+}
+
+pub(super) fn remove_content(
+    transaction: &Transaction<'_>,
+    delivery: DeliveryId,
+) -> Result<(), SqliteFault> {
+    let sql = "UPDATE deliveries SET headers = ?2, body = x'', has_content = 0
+               WHERE id = ?1 AND state IN ('processed', 'ignored')";
+    let row = (Word(&delivery), Json(&DeliveryHeaders::default()));
+    transaction.prepare_cached(sql)?.execute(row)?;
+    Ok(())
+}
+
+pub(super) fn put_polled(
+    transaction: &Transaction<'_>,
+    polled: &PolledRepository,
+) -> Result<(), SqliteFault> {
+    let sql = "INSERT OR REPLACE INTO polled_repositories (source, repository, record)
+               VALUES (?1, ?2, ?3)";
+    let row = (Word(&polled.source), polled.address.id.cast_signed(), Json(polled));
+    transaction.prepare_cached(sql)?.execute(row)?;
+    Ok(())
 }
 
 pub(super) fn put_issue(

@@ -65,12 +65,20 @@ impl ForgeSources for NoSources {
         Err(none())
     }
 
+    fn web_host(&self, _source: &SourceName) -> Result<String> {
+        Err(none())
+    }
+
     async fn secret(&self, _source: &SourceName) -> Result<SecretText> {
         Err(none())
     }
 
     async fn api(&self, _source: &SourceName) -> Result<Arc<dyn ForgeApi>> {
         Err(none())
+    }
+
+    async fn paced_api(&self, source: &SourceName) -> Result<Arc<dyn ForgeApi>> {
+        self.api(source).await
     }
 
     fn variables(&self) -> Vec<String> {

@@ -1,12 +1,14 @@
 //! Deliveries, the issues on which agents work, and replies.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use segue_core::Kind;
 use segue_core::model::{
     ActionOutcome, Delivery, DeliveryAction, DeliveryHeaders, DeliveryId, DeliveryStateKind,
-    DeliverySummary, ForgeReply, ForgeSubject, IssueKey, IssueRef, ReplyId, ReplyState,
-    ReplyTarget, RepositoryAddress, RepositoryId, SourceName, StoredDeliveryState, TaskId,
-    TrackedIssue, TriggerKind,
+    DeliverySummary, ForgeReply, ForgeSubject, IssueKey, IssueRef, PolledList, PolledRepository,
+    ReplyId, ReplyState, ReplyTarget, RepositoryAddress, RepositoryId, SourceName,
+    StoredDeliveryState, TaskId, TrackedIssue, TriggerKind,
 };
 use segue_core::ports::{Change, DeliveryQuery};
 use uuid::Uuid;
@@ -27,6 +29,7 @@ fn delivery(number: u8, of: &str) -> Delivery {
         received_at: Timestamp::from_second(number.into()).unwrap(),
         bytes: u32::try_from(body.len()).unwrap(),
         state: StoredDeliveryState::Received,
+        has_content: true,
     };
     let headers = DeliveryHeaders::new([("x-event", &b"issues"[..])]);
     Delivery { summary, headers, body, digest: format!("digest-{number}") }
@@ -100,6 +103,48 @@ pub async fn deliveries_are_selected_by_state_source_time_and_id(backend: &impl 
     assert_refused(store.commit(commit([gone])).await, Kind::NotFound, &[]);
     let gone = Change::RemoveDelivery(processed);
     assert_refused(store.commit(commit([gone])).await, Kind::NotFound, &[]);
+}
+
+pub async fn content_of_a_finished_delivery_is_removed_and_its_keys_stay(backend: &impl Backend) {
+    let store = backend.open().await;
+    let (done, waiting) = (delivery(2, "hub"), delivery(3, "hub"));
+    store.commit(commit([add(&done), add(&waiting)])).await.unwrap();
+    let (id, state) = (done.summary.id, StoredDeliveryState::Ignored { reason: "ping".into() });
+    store.commit(commit([Change::SetDelivery { delivery: id, state }])).await.unwrap();
+    let remove = |it: &Delivery| Change::RemoveDeliveryContent(it.summary.id);
+    store.commit(commit([remove(&done), remove(&waiting)])).await.unwrap();
+    let stored = backend.open().await.delivery(id).await.unwrap().unwrap();
+    assert!(!stored.summary.has_content && stored.body.is_empty(), "{stored:?}");
+    assert_eq!((stored.headers.iter().count(), stored.summary.bytes), (0, 3));
+    assert_eq!(store.delivery(waiting.summary.id).await.unwrap(), Some(waiting.clone()));
+    assert_conflict(store.commit(commit([add(&done)])).await, &[&id.to_string()]);
+    let default = DeliveryQuery::default;
+    let table = [
+        (DeliveryQuery { has_content: Some(true), ..default() }, waiting.summary.id),
+        (DeliveryQuery { older_than: Some(waiting.summary.id), ..default() }, id),
+    ];
+    for (query, expected) in table {
+        let found = store.deliveries(&query).await.unwrap();
+        assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [expected], "{query:?}");
+    }
+}
+
+pub async fn polled_repository_is_replaced_by_its_newest_record(backend: &impl Backend) {
+    let store = backend.open().await;
+    let polled = |of: &str| PolledRepository {
+        source: source(of),
+        address: RepositoryAddress { id: u64::MAX, full_name: "team/app".to_owned() },
+        issues: PolledList::default(),
+        pulls: PolledList::default(),
+        runs: BTreeMap::new(),
+    };
+    let put = |it: &PolledRepository| Change::PutPolledRepository(Box::new(it.clone()));
+    store.commit(commit([put(&polled("hub")), put(&polled("lab"))])).await.unwrap();
+    let mut newer = polled("hub");
+    newer.pulls.changed_at = Some(Timestamp::from_second(5).unwrap());
+    store.commit(commit([put(&newer)])).await.unwrap();
+    let found = backend.open().await.polled_repositories(&source("hub")).await.unwrap();
+    assert_eq!(found, [newer]);
 }
 
 pub async fn tracked_issue_is_replaced_by_its_newest_record(backend: &impl Backend) {
