@@ -1,5 +1,7 @@
 //! Events of a forge become tasks of agents, continue their conversations, and clean up.
 
+mod every_forge;
+
 use segue_core::model::{ForgeSubject, ReviewVerdict};
 use segue_testkit::dispatch_scene::{DispatchScene, REPOSITORY, SECRET, TOKEN};
 use segue_testkit::forge_server::DeliveredDetail;
