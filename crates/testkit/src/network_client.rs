@@ -30,7 +30,12 @@ impl NetworkClient {
         let report = world.json(["serve", "--listen", "127.0.0.1:0", "--json"]);
         assert_eq!(report["state"], "listening", "{report}");
         let address = report["address"].as_str().expect("an address");
-        Self { address: address.parse().expect("an address"), token: None }
+        Self::of(address.parse().expect("an address"))
+    }
+
+    /// Returns a client of an address without a token.
+    pub fn of(address: SocketAddr) -> Self {
+        Self { address, token: None }
     }
 
     /// Creates a token with these scopes, and returns a client that uses it.
@@ -85,6 +90,11 @@ impl NetworkClient {
 
     /// Sends a delivery to the webhook of a source.
     pub fn deliver(&self, source: &str, headers: &[(&str, &str)], body: &[u8]) -> HttpAnswer {
+        self.raw(&self.delivery(source, headers, body))
+    }
+
+    /// Returns the request that sends a delivery.
+    pub fn delivery(&self, source: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
         let mut lines = vec![
             format!("POST /webhooks/{source} HTTP/1.1"),
             "connection: close".to_owned(),
@@ -94,7 +104,7 @@ impl NetworkClient {
         lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
         let mut request = format!("{}\r\n\r\n", lines.join("\r\n")).into_bytes();
         request.extend_from_slice(body);
-        self.raw(&request)
+        request
     }
 
     /// Sends bytes, and reads until the daemon closes the connection.
