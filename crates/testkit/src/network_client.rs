@@ -1,8 +1,9 @@
 //! An HTTP client for the daemon's TCP address. It can send requests that no proper client sends.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use serde_json::{Value, json};
 
 use crate::World;
@@ -12,6 +13,8 @@ use crate::World;
 pub struct NetworkClient {
     pub address: SocketAddr,
     token: Option<String>,
+    /// The address from which it connects.
+    from: Ipv4Addr,
 }
 
 /// The answer to a request.
@@ -35,7 +38,7 @@ impl NetworkClient {
 
     /// Returns a client of an address without a token.
     pub fn of(address: SocketAddr) -> Self {
-        Self { address, token: None }
+        Self { address, token: None, from: Ipv4Addr::LOCALHOST }
     }
 
     /// Creates a token with these scopes, and returns a client that uses it.
@@ -51,6 +54,13 @@ impl NetworkClient {
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
+    /// Returns a client that connects from another address of this machine. The daemon counts the
+    /// requests of each address.
+    #[must_use]
+    pub fn from_address(&self, from: Ipv4Addr) -> Self {
+        Self { from, ..self.clone() }
     }
 
     /// Returns the token of this client.
@@ -109,9 +119,17 @@ impl NetworkClient {
 
     /// Sends bytes, and reads until the daemon closes the connection.
     pub fn raw(&self, bytes: &[u8]) -> HttpAnswer {
-        let stream = TcpStream::connect(self.address).expect("a daemon that listens");
-        exchange(stream, bytes)
+        exchange(connect_from(self.from, self.address), bytes)
     }
+}
+
+/// Connects from another address of this machine, such as 127.0.0.2. The daemon counts the
+/// connections of each address.
+pub fn connect_from(from: Ipv4Addr, to: SocketAddr) -> TcpStream {
+    let own = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    bind(&own, &SocketAddr::from((from, 0))).expect("an address");
+    connect(&own, &to).expect("a daemon that listens");
+    TcpStream::from(own)
 }
 
 /// Sends bytes, and reads until the peer closes the connection.

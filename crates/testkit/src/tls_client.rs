@@ -3,12 +3,11 @@
 
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 
 use rcgen::{CertificateParams, KeyPair};
-use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -155,13 +154,4 @@ fn builder(
     let builder = ClientConfig::builder_with_provider(provider);
     let builder = builder.with_safe_default_protocol_versions().expect("versions of TLS");
     builder.with_root_certificates(roots)
-}
-
-/// Connects from another address of this machine, such as 127.0.0.2. The daemon counts the
-/// connections of each address.
-pub fn connect_from(from: Ipv4Addr, to: SocketAddr) -> TcpStream {
-    let own = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
-    bind(&own, &SocketAddr::from((from, 0))).expect("an address");
-    connect(&own, &to).expect("a daemon that listens");
-    TcpStream::from(own)
 }

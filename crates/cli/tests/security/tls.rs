@@ -7,8 +7,9 @@ use std::net::{Ipv4Addr, Shutdown, TcpStream};
 use segue_core::model::ForgeSubject;
 use segue_testkit::dispatch_scene::{DispatchScene, REPOSITORY};
 use segue_testkit::forge_server::{DeliveredDetail, ServedDelivery};
+use segue_testkit::network_client::connect_from;
 use segue_testkit::scene::{self, kill_daemon};
-use segue_testkit::tls_client::{CHAIN, KEY, SERVE, connect_from};
+use segue_testkit::tls_client::{CHAIN, KEY, SERVE};
 use segue_testkit::{TestCertificate, TlsClient, World};
 use serde_json::{Value, json};
 

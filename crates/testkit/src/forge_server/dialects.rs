@@ -74,46 +74,63 @@ impl ForgeDialect {
     }
 
     fn sign(self, delivery: &DeliveredBody, id: &str, secret: &str) -> ServedDelivery {
-        let DeliveredBody { event, exact, body } = delivery;
-        let body = body.to_string().into_bytes();
-        let signature = hexadecimal(&digest(secret.as_bytes(), &[&body]));
-        let copied = format!("sha256={signature}");
-        let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-        let mut add = |name: String, value: &str| headers.push((name, value.to_owned()));
-        match self {
-            Self::Github => return ServedDelivery::signed((event, id), body, secret),
-            Self::Forgejo | Self::Gitea => {
-                let own = if self == Self::Forgejo { "x-forgejo" } else { "x-gitea" };
-                let mut prefixes = vec!["x-gitea", "x-gogs", "x-github"];
-                prefixes.extend((self == Self::Forgejo).then_some(own));
-                for prefix in prefixes {
-                    add(format!("{prefix}-delivery"), id);
-                    add(format!("{prefix}-event"), event);
-                    add(format!("{prefix}-event-type"), exact);
-                    if prefix != "x-github" {
-                        add(format!("{prefix}-signature"), &signature);
-                    }
-                }
-                add("x-hub-signature-256".to_owned(), &copied);
+        let body = delivery.body.to_string().into_bytes();
+        let mut headers = match self {
+            Self::Github => return ServedDelivery::signed((delivery.event, id), body, secret),
+            Self::Forgejo => {
+                let prefixes = ["x-forgejo", "x-gitea", "x-gogs", "x-github"];
+                gitea_headers(&prefixes, delivery, id, &digest(secret.as_bytes(), &[&body]))
             }
-            Self::Gitlab | Self::GitlabSigned => {
-                add("x-gitlab-event".to_owned(), event);
-                add("x-gitlab-instance".to_owned(), "https://forge.example.org");
-                add("x-gitlab-webhook-uuid".to_owned(), &format!("random-{id}"));
-                add("idempotency-key".to_owned(), id);
+            Self::Gitea => {
+                let prefixes = ["x-gitea", "x-gogs", "x-github"];
+                gitea_headers(&prefixes, delivery, id, &digest(secret.as_bytes(), &[&body]))
             }
-        }
-        match self {
-            Self::Gitlab => add("x-gitlab-token".to_owned(), secret),
+            Self::Gitlab => gitlab_headers(delivery.event, id, [("x-gitlab-token", secret)]),
             Self::GitlabSigned => {
-                for (name, value) in signed_headers(id, &body) {
-                    add(name.to_owned(), &value);
-                }
+                let signed = signed_headers(id, &body);
+                let signed = signed.iter().map(|(name, value)| (*name, value.as_str()));
+                gitlab_headers(delivery.event, id, signed)
             }
-            _ => {}
-        }
+        };
+        headers.push(("content-type".to_owned(), "application/json".to_owned()));
         ServedDelivery { headers, body }
     }
+}
+
+/// Returns the headers of Gitea and Forgejo, which they send once for each prefix.
+fn gitea_headers(
+    prefixes: &[&str],
+    DeliveredBody { event, exact, .. }: &DeliveredBody,
+    id: &str,
+    digest: &[u8],
+) -> Vec<(String, String)> {
+    let signature = hexadecimal(digest);
+    let mut headers = vec![("x-hub-signature-256".to_owned(), format!("sha256={signature}"))];
+    for prefix in prefixes {
+        for (ending, value) in [("delivery", id), ("event", event), ("event-type", exact)] {
+            headers.push((format!("{prefix}-{ending}"), value.to_owned()));
+        }
+        if *prefix != "x-github" {
+            headers.push((format!("{prefix}-signature"), signature.clone()));
+        }
+    }
+    headers
+}
+
+/// Returns the headers of GitLab, with those that show that the delivery is genuine.
+fn gitlab_headers<'a>(
+    event: &'a str,
+    id: &'a str,
+    genuine: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Vec<(String, String)> {
+    let usual = [
+        ("x-gitlab-event", event),
+        ("x-gitlab-instance", "https://forge.example.org"),
+        ("idempotency-key", id),
+    ];
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let random = ("x-gitlab-webhook-uuid".to_owned(), format!("random-{id}"));
+    usual.into_iter().chain(genuine).map(owned).chain([random]).collect()
 }
 
 /// The bytes that a signing token of GitLab stands for.

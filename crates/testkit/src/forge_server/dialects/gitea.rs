@@ -1,7 +1,8 @@
 //! Deliveries of Gitea and Forgejo.
 
 use segue_core::model::{
-    ForgeIssue, ForgePull, ForgeRepository, ForgeSubject, ForgeUser, PullState, ReviewVerdict,
+    ForgeComment, ForgeIssue, ForgePull, ForgeRepository, ForgeSubject, ForgeUser, PullState,
+    ReviewVerdict,
 };
 use serde_json::{Value, json};
 
@@ -18,69 +19,62 @@ pub(super) fn delivery(
     let sender = user(&forge.user(actor));
     let served = forge.repository(repository);
     let repository = repository_json(&served.repository);
-    let of_issue = |action: &str| {
-        let issue = issue(&served.issues[&subject.number()]);
-        json!({
-            "action": action, "number": subject.number(), "issue": issue,
-            "repository": repository, "sender": sender,
-        })
-    };
-    let of_pull = |action: &str| {
-        let pull = pull(&served.pulls[&subject.number()], &served.repository);
-        json!({
-            "action": action, "number": subject.number(), "pull_request": pull,
-            "repository": repository, "sender": sender,
-        })
-    };
-    let of = |event, exact, body| DeliveredBody { event, exact, body };
-    match event {
-        ServedEvent::Assigned => {
-            let body = changed(recordings::GITEA_ASSIGNED, of_issue("assigned"));
-            of("issues", "issue_assign", body)
-        }
-        ServedEvent::Closed => {
-            of("issues", "issues", changed(recordings::GITEA_ASSIGNED, of_issue("closed")))
-        }
-        ServedEvent::Reopened => {
-            of("issues", "issues", changed(recordings::GITEA_ASSIGNED, of_issue("reopened")))
-        }
-        ServedEvent::Commented(comment) => {
-            let mut changes = of_issue("created");
-            changes["comment"] = json!({
-                "id": comment.id, "body": comment.body, "html_url": comment.web_url,
-                "user": comment.author.as_ref().map(user), "created_at": comment.created_at,
-                "updated_at": comment.updated_at,
-            });
-            of("issue_comment", "issue_comment", changed(recordings::GITEA_COMMENT, changes))
-        }
-        ServedEvent::Reviewed(review) => {
-            let (event, exact) = match review.verdict {
-                ReviewVerdict::Approved => {
-                    ("pull_request_approved", "pull_request_review_approved")
-                }
-                ReviewVerdict::ChangesRequested => {
-                    ("pull_request_rejected", "pull_request_review_rejected")
-                }
-                _ => ("pull_request_comment", "pull_request_review_comment"),
-            };
-            // These forges send neither the id of a review nor its comments.
-            let mut changes = of_pull("reviewed");
-            changes["review"] = json!({ "type": exact, "content": review.body });
-            of(event, exact, changed(recordings::GITEA_REVIEW, changes))
-        }
-        ServedEvent::Merged => {
-            let body = changed(recordings::FORGEJO_MERGED, of_pull("closed"));
-            of("pull_request", "pull_request", body)
-        }
-        ServedEvent::CiFailed { run } if is_forgejo => {
-            let body = action_run(&served.pulls[&subject.number()], run, (repository, sender));
-            of("action_run_failure", "action_run_failure", body)
-        }
-        ServedEvent::CiFailed { run } => {
-            let body = workflow_run(&served.pulls[&subject.number()], run, (repository, sender));
-            of("workflow_run", "workflow_run", body)
+    let mut fields = json!({
+        "number": subject.number(), "repository": repository, "sender": sender,
+    });
+    match subject {
+        ForgeSubject::Issue(number) => fields["issue"] = issue(&served.issues[&number]),
+        ForgeSubject::Pull(number) => {
+            fields["pull_request"] = pull(&served.pulls[&number], &served.repository);
         }
     }
+    let (names, recording, action) = match event {
+        ServedEvent::Assigned => {
+            (("issues", "issue_assign"), recordings::GITEA_ASSIGNED, "assigned")
+        }
+        ServedEvent::Closed => (("issues", "issues"), recordings::GITEA_ASSIGNED, "closed"),
+        ServedEvent::Reopened => (("issues", "issues"), recordings::GITEA_ASSIGNED, "reopened"),
+        ServedEvent::Commented(comment) => {
+            fields["comment"] = comment_json(comment);
+            (("issue_comment", "issue_comment"), recordings::GITEA_COMMENT, "created")
+        }
+        ServedEvent::Reviewed(review) => {
+            let names = review_names(review.verdict);
+            // These forges send neither the id of a review nor its comments.
+            fields["review"] = json!({ "type": names.1, "content": review.body });
+            (names, recordings::GITEA_REVIEW, "reviewed")
+        }
+        ServedEvent::Merged => {
+            (("pull_request", "pull_request"), recordings::FORGEJO_MERGED, "closed")
+        }
+        ServedEvent::CiFailed { run } => {
+            let pull = &served.pulls[&subject.number()];
+            return ci_delivery(pull, run, (repository, sender), is_forgejo);
+        }
+    };
+    fields["action"] = action.into();
+    let (event, exact) = names;
+    DeliveredBody { event, exact, body: changed(recording, fields) }
+}
+
+/// Returns the two names of the event of a review.
+fn review_names(verdict: ReviewVerdict) -> (&'static str, &'static str) {
+    match verdict {
+        ReviewVerdict::Approved => ("pull_request_approved", "pull_request_review_approved"),
+        ReviewVerdict::ChangesRequested => {
+            ("pull_request_rejected", "pull_request_review_rejected")
+        }
+        _ => ("pull_request_comment", "pull_request_review_comment"),
+    }
+}
+
+/// Returns the delivery of a failed run, of which no recording exists.
+fn ci_delivery(pull: &ForgePull, run: u64, of: (Value, Value), is_forgejo: bool) -> DeliveredBody {
+    let (event, body) = match is_forgejo {
+        true => ("action_run_failure", action_run(pull, run, of)),
+        false => ("workflow_run", workflow_run(pull, run, of)),
+    };
+    DeliveredBody { event, exact: event, body }
 }
 
 /// Returns the delivery of Gitea about a failed run.
@@ -110,6 +104,14 @@ fn action_run(pull: &ForgePull, run: u64, (repository, sender): (Value, Value)) 
 
 fn user(user: &ForgeUser) -> Value {
     json!({ "id": user.id, "login": user.login, "username": user.login })
+}
+
+fn comment_json(comment: &ForgeComment) -> Value {
+    json!({
+        "id": comment.id, "body": comment.body, "html_url": comment.web_url,
+        "user": comment.author.as_ref().map(user), "created_at": comment.created_at,
+        "updated_at": comment.updated_at,
+    })
 }
 
 fn repository_json(repository: &ForgeRepository) -> Value {
