@@ -6,7 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use segue_core::model::{ForgeSubject, RepositoryPermission};
 use serde_json::{Value, json};
 
-use crate::forge_server::{DeliveredDetail, ForgeServer, ServedDelivery};
+use crate::forge_server::{
+    DeliveredDetail, ForgeDialect, ForgeServer, ServedDelivery, ServedEvent,
+};
 use crate::network_client::{HttpAnswer, NetworkClient};
 use crate::repositories::make_origin;
 use crate::{GitServer, World};
@@ -27,12 +29,19 @@ pub struct DispatchScene {
     pub forge: ForgeServer,
     pub git: GitServer,
     pub client: NetworkClient,
+    dialect: ForgeDialect,
 }
 
 impl DispatchScene {
-    /// Makes a world with these dispatch rules. The world must have a trusted project with the agents
-    /// of the rules. `ada` may write to the repository, `eve` may not.
+    /// Makes a world with these dispatch rules, and a forge that speaks like GitHub. The world must
+    /// have a trusted project with the agents of the rules. `ada` may write to the repository, `eve`
+    /// may not.
     pub fn new(world: World, rules: &[&str]) -> Self {
+        Self::of(ForgeDialect::Github, world, rules)
+    }
+
+    /// Like `new`, with a forge that speaks this dialect.
+    pub fn of(dialect: ForgeDialect, world: World, rules: &[&str]) -> Self {
         let origins = world.root().join("origins");
         make_origin(&origins);
         let git = GitServer::start(&origins, USERNAME, TOKEN);
@@ -45,9 +54,18 @@ impl DispatchScene {
             permissions.insert("ada".to_owned(), RepositoryPermission::Write);
             permissions.insert("eve".to_owned(), RepositoryPermission::Read);
         });
-        write_settings(&world, (&forge, &git), rules);
+        write_settings(&world, dialect, (&forge, &git), rules);
         let client = NetworkClient::listen(&world);
-        Self { world, forge, git, client }
+        Self { world, forge, git, client, dialect }
+    }
+
+    /// Sends the delivery of an event that the actor caused, in the dialect of the forge.
+    pub fn report(&self, subject: ForgeSubject, event: ServedEvent<'_>, actor: &str) {
+        let at = (REPOSITORY, subject);
+        let delivery =
+            self.forge.change(|state| state.event_delivery(self.dialect, at, (event, actor)));
+        let answer = self.send(&delivery);
+        assert_eq!(answer.status, 202, "{event:?}: {}", answer.text);
     }
 
     /// Sends a delivery of an event to the daemon.
@@ -124,20 +142,26 @@ impl DispatchScene {
 
 /// Writes the settings: the source `hub`, credentials for git, and the rules, which get `source` and
 /// `folder`.
-fn write_settings(world: &World, (forge, git): (&ForgeServer, &GitServer), rules: &[&str]) {
+fn write_settings(
+    world: &World,
+    dialect: ForgeDialect,
+    (forge, git): (&ForgeServer, &GitServer),
+    rules: &[&str],
+) {
     let secret = |name: &str, text: &str| {
         let file = world.root().join(name);
         fs::write(&file, format!("{text}\n")).expect("a file");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("a closed file");
         file.display().to_string()
     };
-    let (hook, token) = (secret("hook-secret", SECRET), secret("forge-token", TOKEN));
+    let (hook, token) = (secret("hook-secret", &dialect.secret()), secret("forge-token", TOKEN));
     let path = world.segue_home().join("config.toml");
     let known = fs::read_to_string(&path).unwrap_or_default();
-    let (git, api) = (git.host(), forge.api_url("github"));
+    let name = dialect.forge();
+    let (git, api) = (git.host(), forge.api_url(name));
     let source = format!(
         "[credentials.\"{git}\"]\nfile = \"{token}\"\n[[sources]]\nname = \"hub\"\n\
-         forge = \"github\"\nsecret = {{ file = \"{hook}\" }}\n\
+         forge = \"{name}\"\nsecret = {{ file = \"{hook}\" }}\n\
          token = {{ file = \"{token}\" }}\napi = \"{api}\"\n"
     );
     let folder = json!(world.project().display().to_string());

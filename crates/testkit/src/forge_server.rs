@@ -7,6 +7,7 @@
 
 mod answers;
 mod deliveries;
+mod dialects;
 mod gitlab;
 mod gitlab_lists;
 mod hub;
@@ -26,6 +27,7 @@ use crate::loopback::LoopbackServer;
 pub use answers::ForgeServerFault;
 use answers::ServedAnswer;
 pub use deliveries::{DeliveredDetail, ServedDelivery};
+pub use dialects::{ForgeDialect, ServedEvent};
 pub use state::{ServedChange, ServedForge, ServedJob, ServedRepository, ServedRun};
 
 /// A forge. It runs until this value is dropped.
@@ -136,7 +138,11 @@ async fn answer(
     };
     let served = {
         let mut forge = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let served = match forge.fault(uri.path()) {
+        let served = match forge.fault(&method, uri.path()) {
+            Some(ForgeServerFault::LostAnswer) => {
+                route(&mut forge, &request, authorization.as_deref());
+                Err(ForgeServerFault::status(502))
+            }
             Some(fault) => Err(fault),
             None => Ok(route(&mut forge, &request, authorization.as_deref())),
         };

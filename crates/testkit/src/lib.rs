@@ -39,6 +39,7 @@ pub mod runtime;
 pub mod scene;
 pub mod ssh_server;
 pub mod stand_in;
+pub mod tls_client;
 pub mod vendor_scene;
 pub mod vendors;
 
@@ -52,6 +53,7 @@ pub use segue_conformance::{
     wait, world,
 };
 pub use ssh_server::{SshClient, SshServer};
+pub use tls_client::{TestCertificate, TlsClient};
 
 /// Returns whether the environment variable `SEGUE_SOAK` asks for the long form of a test.
 pub fn is_soak() -> bool {

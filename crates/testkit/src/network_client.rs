@@ -1,8 +1,9 @@
 //! An HTTP client for the daemon's TCP address. It can send requests that no proper client sends.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use serde_json::{Value, json};
 
 use crate::World;
@@ -12,6 +13,8 @@ use crate::World;
 pub struct NetworkClient {
     pub address: SocketAddr,
     token: Option<String>,
+    /// The address from which it connects.
+    from: Ipv4Addr,
 }
 
 /// The answer to a request.
@@ -30,7 +33,12 @@ impl NetworkClient {
         let report = world.json(["serve", "--listen", "127.0.0.1:0", "--json"]);
         assert_eq!(report["state"], "listening", "{report}");
         let address = report["address"].as_str().expect("an address");
-        Self { address: address.parse().expect("an address"), token: None }
+        Self::of(address.parse().expect("an address"))
+    }
+
+    /// Returns a client of an address without a token.
+    pub fn of(address: SocketAddr) -> Self {
+        Self { address, token: None, from: Ipv4Addr::LOCALHOST }
     }
 
     /// Creates a token with these scopes, and returns a client that uses it.
@@ -46,6 +54,13 @@ impl NetworkClient {
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
+    /// Returns a client that connects from another address of this machine. The daemon counts the
+    /// requests of each address.
+    #[must_use]
+    pub fn from_address(&self, from: Ipv4Addr) -> Self {
+        Self { from, ..self.clone() }
     }
 
     /// Returns the token of this client.
@@ -85,6 +100,11 @@ impl NetworkClient {
 
     /// Sends a delivery to the webhook of a source.
     pub fn deliver(&self, source: &str, headers: &[(&str, &str)], body: &[u8]) -> HttpAnswer {
+        self.raw(&self.delivery(source, headers, body))
+    }
+
+    /// Returns the request that sends a delivery.
+    pub fn delivery(&self, source: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
         let mut lines = vec![
             format!("POST /webhooks/{source} HTTP/1.1"),
             "connection: close".to_owned(),
@@ -94,14 +114,22 @@ impl NetworkClient {
         lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
         let mut request = format!("{}\r\n\r\n", lines.join("\r\n")).into_bytes();
         request.extend_from_slice(body);
-        self.raw(&request)
+        request
     }
 
     /// Sends bytes, and reads until the daemon closes the connection.
     pub fn raw(&self, bytes: &[u8]) -> HttpAnswer {
-        let stream = TcpStream::connect(self.address).expect("a daemon that listens");
-        exchange(stream, bytes)
+        exchange(connect_from(self.from, self.address), bytes)
     }
+}
+
+/// Connects from another address of this machine, such as 127.0.0.2. The daemon counts the
+/// connections of each address.
+pub fn connect_from(from: Ipv4Addr, to: SocketAddr) -> TcpStream {
+    let own = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    bind(&own, &SocketAddr::from((from, 0))).expect("an address");
+    connect(&own, &to).expect("a daemon that listens");
+    TcpStream::from(own)
 }
 
 /// Sends bytes, and reads until the peer closes the connection.

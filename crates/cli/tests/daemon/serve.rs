@@ -1,16 +1,10 @@
 //! Where the daemon listens, across restarts and changes.
 
-use std::fs;
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
-use std::sync::Arc;
+use std::net::{TcpListener, TcpStream};
 
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use segue_testkit::network_client::exchange;
+use segue_testkit::NetworkClient;
 use segue_testkit::scene::kill_daemon;
-use segue_testkit::{HttpAnswer, NetworkClient};
 
 use crate::world;
 
@@ -91,80 +85,4 @@ fn port_that_is_taken_after_a_restart_is_reported_and_agents_go_on() {
     drop(occupied);
     let address = client.address.to_string();
     assert_eq!(world.json(["serve", "--listen", &address, "--json"])["state"], "listening");
-}
-
-/// Writes a new certificate for `localhost`, and returns it.
-fn write_certificate(folder: &Path) -> CertificateDer<'static> {
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    fs::write(folder.join("chain.pem"), made.cert.pem()).unwrap();
-    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
-    made.cert.der().clone()
-}
-
-/// Asks for the health over TLS. Fails if the daemon has another certificate than the trusted one.
-fn ask_over_tls(
-    address: SocketAddr,
-    trusted: &CertificateDer<'static>,
-    token: &str,
-) -> Result<HttpAnswer, rustls::Error> {
-    let mut roots = RootCertStore::empty();
-    roots.add(trusted.clone()).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let name = ServerName::try_from("localhost").unwrap();
-    let mut connection = ClientConnection::new(Arc::new(config), name)?;
-    let mut stream = TcpStream::connect(address).unwrap();
-    while connection.is_handshaking() {
-        if let Err(error) = connection.complete_io(&mut stream) {
-            return Err(rustls::Error::General(error.to_string()));
-        }
-    }
-    let port = address.port();
-    let request = format!(
-        "GET /v1/health HTTP/1.1\r\nhost: localhost:{port}\r\nauthorization: Bearer {token}\r\n\
-         connection: close\r\n\r\n"
-    );
-    Ok(exchange(StreamOwned::new(connection, stream), request.as_bytes()))
-}
-
-#[test]
-fn tls_uses_the_certificate_and_a_renewed_one_without_a_restart() {
-    let world = world();
-    let first = write_certificate(&world.project());
-    let report = world.json([
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--tls-cert",
-        "chain.pem",
-        "--tls-key",
-        "key.pem",
-        "--json",
-    ]);
-    let address: SocketAddr = report["address"].as_str().unwrap().parse().unwrap();
-    let created = world.json(["token", "create", "--name", "t", "--scope", "read", "--json"]);
-    let token = created["token"].as_str().unwrap();
-    assert_eq!(ask_over_tls(address, &first, token).unwrap().status, 200);
-    let second = write_certificate(&world.project());
-    assert_eq!(ask_over_tls(address, &second, token).unwrap().status, 200);
-    assert!(ask_over_tls(address, &first, token).is_err());
-    // A broken file keeps the certificate that works.
-    fs::write(world.project().join("chain.pem"), "broken").unwrap();
-    assert_eq!(ask_over_tls(address, &second, token).unwrap().status, 200);
-
-    let outcome = world.segue([
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--tls-cert",
-        "chain.pem",
-        "--tls-key",
-        "key.pem",
-    ]);
-    assert_eq!(outcome.status, 5, "{outcome:#?}");
-    assert!(outcome.stderr.contains("chain.pem"), "{outcome:#?}");
 }

@@ -6,6 +6,7 @@ mod network;
 mod private_texts;
 mod rights;
 mod scope;
+mod tls;
 mod untrusted;
 mod webhooks;
 

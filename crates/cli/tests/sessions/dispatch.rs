@@ -1,8 +1,10 @@
 //! Events of a forge become tasks of agents, continue their conversations, and clean up.
 
+mod every_forge;
+
 use std::fs;
 
-use segue_core::model::{ForgeSubject, ReviewVerdict};
+use segue_core::model::{ForgeSubject, PullState, ReviewVerdict};
 use segue_testkit::dispatch_scene::{DispatchScene, REPOSITORY, SECRET, TOKEN};
 use segue_testkit::forge_server::{DeliveredDetail, ForgeServerFault};
 use segue_testkit::scene::{self, kill_daemon, text};
@@ -106,6 +108,37 @@ fn closed_issue_removes_the_worktree_and_a_reopened_one_continues_the_conversati
     assert_eq!((&second["state"], &second["session"]), (&json!("done"), &first["session"]));
     let unsaved = std::fs::read_to_string(worktree.join("unsaved.txt")).unwrap();
     assert_eq!(unsaved, "unsaved");
+}
+
+#[test]
+fn pull_request_closed_without_a_merge_cleans_up_for_each_agent_and_reopening_starts_nothing() {
+    let world = world();
+    scene::write_agents(&world, "shop", &["coder", "tester"]);
+    let tested = ASSIGNED.replace("coder", "tester");
+    let scene = DispatchScene::new(world, &[ASSIGNED, &tested]);
+    let number = scene.assign("Parser fails");
+    let tasks = scene.ended_tasks();
+    let worktrees: Vec<_> =
+        tasks.iter().map(|task| std::path::PathBuf::from(text(task, "worktree"))).collect();
+    let [ours, theirs] = &worktrees[..] else { panic!("{tasks:#?}") };
+    assert!(ours != theirs && ours.is_dir() && theirs.is_dir(), "{worktrees:?}");
+    let pull = scene.forge.change(|state| {
+        let pull = state.add_pull(REPOSITORY, &format!("coder/issue-{number}"), "The parser.");
+        state.repository(REPOSITORY).pulls.get_mut(&pull).unwrap().state = PullState::Closed;
+        pull
+    });
+    let mut events = segue_testkit::events::Events::of(&scene.world);
+    let subject = ForgeSubject::Pull(pull);
+    scene.deliver(subject, ("pull_request", "closed", "ada"), DeliveredDetail::None);
+    events.wait_for(|event| event["kind"] == "issue_cleaned_up").unwrap();
+    assert!(!ours.exists() && !theirs.exists(), "{worktrees:?}");
+
+    let subject = ForgeSubject::Issue(number);
+    scene.deliver(subject, ("issues", "reopened", "ada"), DeliveredDetail::None);
+    let reopened = scene.processed().pop().unwrap();
+    assert_eq!(reopened["actions"][0]["outcome"], "reopened", "{reopened:#}");
+    assert_eq!(scene.tasks().len(), 2);
+    assert!(!ours.exists() && !theirs.exists(), "{worktrees:?}");
 }
 
 #[test]

@@ -28,7 +28,21 @@ use crate::sqlite::{
     deliveries, housekeeping, network, opening, read, sessions, tasks, usage, write,
 };
 
-type Request = Box<dyn FnOnce(&mut Database) + Send>;
+/// The most commits that are written in one transaction.
+const MAX_COMMITS_TOGETHER: usize = 64;
+
+/// Work for the thread of the database.
+enum Request {
+    /// Commits that wait at the same time are written in one transaction.
+    Commit(PendingCommit),
+    Other(Box<dyn FnOnce(&mut Database) + Send>),
+}
+
+/// A commit, and who waits for its result.
+struct PendingCommit {
+    commit: Commit,
+    reply: oneshot::Sender<Result<i64>>,
+}
 
 /// A store in one SQLite file. Dropping it completes the pending requests and closes the file.
 #[derive(Debug)]
@@ -79,14 +93,18 @@ impl SqliteStore {
         work: impl FnOnce(&mut Database) -> Result<T, SqliteFault> + Send + 'static,
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
-        let request: Request = Box::new(move |database| {
+        let request = Request::Other(Box::new(move |database| {
             let result = work(database).map_err(|fault| fault.into_error(database.path()));
             // The receiver is gone if the caller was cancelled. The changes are kept.
             drop(reply.send(result));
-        });
-        let requests = self.requests.as_ref().ok_or_else(stopped)?;
-        requests.send(request).map_err(|_| stopped())?;
+        }));
+        self.send(request)?;
         answer.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    fn send(&self, request: Request) -> Result<()> {
+        let requests = self.requests.as_ref().ok_or_else(stopped)?;
+        requests.send(request).map_err(|_| stopped())
     }
 
     async fn read<T: Send + 'static>(
@@ -113,7 +131,9 @@ impl Store for SqliteStore {
     async fn commit(&self, commit: Commit) -> Result<i64> {
         let is_empty = commit.changes.is_empty() && commit.events.is_empty();
         let begun = Instant::now();
-        let last_event = self.run(move |database| write::commit(database, &commit)).await?;
+        let (reply, answer) = oneshot::channel();
+        self.send(Request::Commit(PendingCommit { commit, reply }))?;
+        let last_event = answer.await.unwrap_or_else(|_| Err(stopped()))?;
         if !is_empty {
             let mut times = self.commit_times.lock().unwrap_or_else(PoisonError::into_inner);
             times.observe(begun.elapsed());
@@ -350,12 +370,43 @@ fn serve(path: &Path, ready: oneshot::Sender<Result<i64>>, inbox: &mpsc::Receive
     match open(path) {
         Ok((mut database, newest_event)) => {
             if ready.send(Ok(newest_event)).is_ok() {
-                inbox.iter().for_each(|request| request(&mut database));
+                work(&mut database, inbox);
                 database.close();
             }
         }
         // The receiver is gone if the caller was cancelled.
         Err(error) => drop(ready.send(Err(error))),
+    }
+}
+
+/// Carries out requests in the order in which they came, until the store is dropped.
+fn work(database: &mut Database, inbox: &mpsc::Receiver<Request>) {
+    let mut next = inbox.recv().ok();
+    while let Some(request) = next.take() {
+        match request {
+            Request::Other(work) => work(database),
+            Request::Commit(first) => {
+                let mut commits = vec![first];
+                while commits.len() < MAX_COMMITS_TOGETHER && next.is_none() {
+                    match inbox.try_recv() {
+                        Ok(Request::Commit(another)) => commits.push(another),
+                        Ok(other) => next = Some(other),
+                        Err(_) => break,
+                    }
+                }
+                write_together(database, commits);
+            }
+        }
+        next = next.or_else(|| inbox.recv().ok());
+    }
+}
+
+fn write_together(database: &mut Database, pending: Vec<PendingCommit>) {
+    let (commits, replies): (Vec<Commit>, Vec<_>) =
+        pending.into_iter().map(|PendingCommit { commit, reply }| (commit, reply)).unzip();
+    for (reply, result) in replies.into_iter().zip(write::commit_all(database, &commits)) {
+        // The receiver is gone if the caller was cancelled. The changes are kept.
+        drop(reply.send(result));
     }
 }
 

@@ -20,6 +20,8 @@ pub enum ForgeServerFault {
     Huge(usize),
     /// With a redirect to this URL.
     Redirect(u16, String),
+    /// A `POST` request is carried out, but a proxy answers that the server cannot be reached.
+    LostAnswer,
 }
 
 impl ForgeServerFault {
@@ -37,7 +39,7 @@ impl ForgeServerFault {
                 }
                 response.body(Body::from(body))
             }
-            Self::NoAnswer => std::future::pending().await,
+            Self::NoAnswer | Self::LostAnswer => std::future::pending().await,
             Self::Huge(bytes) => Response::builder().status(200).body(body_of(vec![b' '; bytes])),
             Self::Redirect(status, url) => {
                 let response = Response::builder().status(status).header(header::LOCATION, url);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use axum::http::Method;
 use jiff::{SignedDuration, Timestamp};
 use segue_core::model::{
     CommentPlace, DiffSide, ForgeComment, ForgeIssue, ForgePull, ForgeRepository, ForgeReview,
@@ -337,9 +338,12 @@ impl ServedForge {
     }
 
     /// Returns the fault for a request, and counts it.
-    pub(super) fn fault(&mut self, path: &str) -> Option<ForgeServerFault> {
-        let fault =
-            self.faults.iter_mut().find(|(part, times, _)| *times > 0 && path.contains(part));
+    pub(super) fn fault(&mut self, method: &Method, path: &str) -> Option<ForgeServerFault> {
+        let fault = self.faults.iter_mut().find(|(part, times, fault)| {
+            let is_method =
+                !matches!(fault, ForgeServerFault::LostAnswer) || method == Method::POST;
+            *times > 0 && path.contains(part.as_str()) && is_method
+        });
         let (_, times, fault) = fault?;
         *times -= 1;
         Some(fault.clone())

@@ -12,6 +12,7 @@ use segue_testkit::{RawClient, World, scene};
 use crate::figures::resident;
 use crate::table::{Aim, Figure, Row};
 use crate::tasks::BareDatabase;
+use crate::timing::timed;
 
 /// The connections that send at the same time.
 const CONNECTIONS: usize = 8;
@@ -22,7 +23,9 @@ const MORE: usize = 90_000;
 
 /// At least 0.7 times as many deliveries as commits in the same time.
 const RATE_AIM: Aim = Aim::Within(1.42);
-const MEMORY_AIM: Aim = Aim::Within(1.3);
+/// Few answers take much longer than most.
+const SLOWEST_AIM: Aim = Aim::Within(5.0);
+const MEMORY_AIM: Aim = Aim::Within(1.1);
 
 pub(crate) fn measure(program: &Path) -> Vec<Row> {
     let world = World::new(program);
@@ -36,20 +39,22 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     send_all(&world, FIRST + MEASURED..FIRST + MEASURED + MORE);
     let after = resident(scene::daemon_pid(&world));
     answers.sort();
-    let slowest = answers[answers.len() * 99 / 100];
+    let (usual, slowest) = (answers[answers.len() / 2], answers[answers.len() * 99 / 100]);
     vec![
         Row::new("delivery, 8 connections, time for each", Figure::Time(each))
             .against(Figure::Time(bare(&world)))
             .aim(RATE_AIM),
-        Row::new("  answer, 99 of 100", Figure::Time(slowest)),
-        Row::new("  memory of the daemon after 100,000", Figure::Memory(after))
+        Row::new("  answer, 99 of 100, compared with half of them", Figure::Time(slowest))
+            .against(Figure::Time(usual))
+            .aim(SLOWEST_AIM),
+        Row::new("  memory of the daemon after 100,000, and after 10,000", Figure::Memory(after))
             .against(Figure::Memory(before))
             .aim(MEMORY_AIM),
     ]
 }
 
 /// Writes a source without rules, so that only the receipt is measured.
-fn write_settings(world: &World) {
+pub(crate) fn write_settings(world: &World) {
     let secret = world.root().join("hook-secret");
     std::fs::write(&secret, format!("{SECRET}\n")).expect("a file");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
@@ -82,26 +87,27 @@ fn send_all(world: &World, numbers: std::ops::Range<usize>) -> Vec<Duration> {
 
 fn send(world: &World, numbers: impl Iterator<Item = usize>) -> Vec<Duration> {
     let mut client = RawClient::connect(world);
-    let one = |number: usize| {
-        let delivery = ServedDelivery::signed(
-            ("ping", &format!("bench-{number}")),
-            body(number).into_bytes(),
-            SECRET,
-        );
-        let headers: String =
-            delivery.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let length = delivery.body.len();
-        let head = format!(
-            "POST /webhooks/hub HTTP/1.1\r\nhost: segue\r\ncontent-length: {length}\r\n{headers}\r\n"
-        );
-        let text = head + &String::from_utf8_lossy(&delivery.body);
-        let begin = Instant::now();
+    numbers.map(|number| send_one(&mut client, number)).collect()
+}
+
+/// Sends a delivery. Returns how long the answer took.
+pub(crate) fn send_one(client: &mut RawClient, number: usize) -> Duration {
+    let id = format!("bench-{number}");
+    let body = body(number).into_bytes();
+    let ServedDelivery { headers, body } = ServedDelivery::signed(("ping", &id), body, SECRET);
+    let headers: String =
+        headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let length = body.len();
+    let head = format!(
+        "POST /webhooks/hub HTTP/1.1\r\nhost: segue\r\ncontent-length: {length}\r\n{headers}\r\n"
+    );
+    let text = head + &String::from_utf8_lossy(&body);
+    let (time, (status, answer)) = timed(|| {
         client.write(&text);
-        let (status, answer) = client.answer();
-        assert_eq!(status, 202, "{answer}");
-        begin.elapsed()
-    };
-    numbers.map(one).collect()
+        client.answer()
+    });
+    assert_eq!(status, 202, "{answer}");
+    time
 }
 
 /// Returns the time of a commit of the same body to a database with nothing else.
