@@ -155,7 +155,8 @@ fn closed_issue_cancels_a_task_that_has_not_begun() {
     scene.deliver(ForgeSubject::Issue(number), closed, DeliveredDetail::None);
     events.wait_for(|event| event["kind"] == "issue_cleaned_up").unwrap();
     let tasks = scene.tasks();
-    let task = tasks.iter().find(|task| task["issue"] == number.to_string()).unwrap();
+    let issue = json!(number.to_string());
+    let task = tasks.iter().find(|task| task["issue"] == issue).unwrap();
     assert_eq!(task["state"], "cancelled", "{tasks:#?}");
 }
 
