@@ -146,8 +146,7 @@ fn garbage_instead_of_a_handshake_closes_the_connection() {
     let mut random = |count: usize| -> Vec<u8> {
         (0..count).map(|_| u8::try_from(chance.below(256)).unwrap()).collect()
     };
-    let hello = scene.client.hello();
-    let mut cut = hello.clone();
+    let mut cut = scene.client.hello();
     cut.truncate(20);
     cut.extend([0xff; 600]);
     let mut attacks = vec![

@@ -134,7 +134,8 @@ impl IssueLife {
         self.scene.report(subject, ServedEvent::CiFailed { run }, "ada");
         let task = self.newest_task(3);
         let messages = received(&self.scene.world, &task);
-        let [_, _, newest] = &messages[..] else { panic!("{messages:#?}") };
+        assert_eq!(messages.len(), 3, "{messages:#?}");
+        let newest = &messages[2];
         assert!(newest.contains("The end of the log of job `unit`"), "{newest}");
         assert!(newest.contains("> the last line: HERON"), "{newest}");
         assert!(!newest.contains("the first line") && newest.len() < 40_000, "{newest}");
