@@ -14,6 +14,8 @@ mod api;
 mod geometry;
 mod model;
 mod run;
+#[cfg(test)]
+mod samples;
 mod text;
 mod update;
 mod view;
