@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::model::UiModel;
+use crate::model::{ListTab, PaneFocus, UiModel};
 
 /// A terminal with fewer columns shows one pane at a time.
 const MIN_TWO_PANE_COLUMNS: u16 = 100;
@@ -28,7 +28,7 @@ impl Areas {
         let [header, rest] = split_top(whole, 1);
         let [body, footer] = split_bottom(rest, 1);
         let shows_one = is_narrow(model);
-        if shows_one && model.is_detail_open {
+        if shows_one && model.focus == PaneFocus::Detail {
             return Self { header, detail: body, footer, ..Self::default() };
         }
         let wanted = model.list.attention.len().min(MAX_ATTENTION_ROWS);
@@ -38,7 +38,11 @@ impl Areas {
             return Self { header, attention, list: panes, footer, ..Self::default() };
         }
         let (least, most) = LIST_COLUMNS;
-        let columns = (panes.width * 2 / 5).clamp(least, most);
+        let columns = match model.tab {
+            ListTab::Sessions => (panes.width * 2 / 5).clamp(least, most),
+            // Their rows are longer.
+            ListTab::Tasks | ListTab::Worktrees => panes.width * 3 / 5,
+        };
         let list = Rect { width: columns, ..panes };
         let detail = Rect { x: panes.x + columns, width: panes.width - columns, ..panes };
         Self { header, attention, list, detail, footer }

@@ -113,10 +113,11 @@ pub(crate) fn empty_model(cols: u16, rows: u16) -> UiModel {
     model
 }
 
-/// Makes a model of this size that shows these sessions.
+/// Makes a model of this size that shows these sessions. The first one is selected.
 pub(crate) fn model(cols: u16, rows: u16, sessions: Vec<SessionView>) -> UiModel {
     let mut model = empty_model(cols, rows);
     update(&mut model, UiMessage::Sessions(Ok(list(sessions))));
+    press(&mut model, KeyCode::Home);
     model
 }
 

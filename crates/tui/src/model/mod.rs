@@ -40,8 +40,6 @@ pub struct UiModel {
     pub(crate) link: LinkState,
     pub(crate) tab: ListTab,
     pub(crate) focus: PaneFocus,
-    /// In a narrow terminal: the detail pane is shown instead of the list.
-    pub(crate) is_detail_open: bool,
     pub(crate) list: SessionTable,
     pub(crate) tasks: RowTable,
     pub(crate) worktrees: RowTable,
@@ -91,7 +89,7 @@ impl ListTab {
     }
 }
 
-/// The pane that gets the keys.
+/// The pane that gets the keys. A narrow terminal shows only this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PaneFocus {
     List,
@@ -115,7 +113,6 @@ impl UiModel {
             link: LinkState::Connecting,
             tab: ListTab::Sessions,
             focus: PaneFocus::List,
-            is_detail_open: false,
             list: SessionTable::default(),
             tasks: RowTable::default(),
             worktrees: RowTable::default(),

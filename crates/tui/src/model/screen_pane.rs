@@ -42,7 +42,7 @@ impl ScreenPane {
             }
             TerminalEvent::Clients(clients) => self.clients = clients,
             TerminalEvent::Ended(end) => {
-                self.ended = Some(format!("the agent ended: {}", end.exit))
+                self.ended = Some(format!("the agent ended: {}", end.exit));
             }
             TerminalEvent::Refused(error) => self.ended = Some(error.in_one_line()),
             TerminalEvent::Uses(_) | TerminalEvent::Scrollback(_) => {}

@@ -71,7 +71,7 @@ impl EffectRunner {
             let message = carried_out(api.as_ref(), effect).await;
             // Without a receiver, the loop has ended.
             if let Some(message) = message {
-                let _ended = sender.send(LoopEvent::Message(message));
+                let _ended = sender.send(LoopEvent::Message(Box::new(message)));
             }
             if let Some(kind) = kind {
                 let _ended = sender.send(LoopEvent::Landed(kind));
@@ -115,30 +115,10 @@ impl Drop for EffectRunner {
 /// Carries out an effect. `None` if it has no result.
 async fn carried_out(api: &dyn DaemonApi, effect: UiEffect) -> Option<UiMessage> {
     Some(match effect {
-        UiEffect::LoadSessions => UiMessage::Sessions(api.sessions().await),
-        UiEffect::LoadTasks => UiMessage::Tasks(api.tasks().await),
-        UiEffect::LoadTask(task) => UiMessage::Task(api.task(task).await),
-        UiEffect::LoadWorktrees => UiMessage::Worktrees(api.worktrees().await),
-        UiEffect::LoadUsage => UiMessage::Usage(api.usage_today().await),
-        UiEffect::LoadVendors => UiMessage::Vendors(api.vendors().await),
-        UiEffect::LoadAdoptable { is_asked } => {
-            UiMessage::Adoptable { is_asked, report: api.adoptable().await }
-        }
-        UiEffect::LoadTalk { request, session, before } => {
-            let is_earlier = before.is_some();
-            let page = api.talk(session, before).await;
-            UiMessage::Detail(request, DetailMessage::Talk { is_earlier, page })
-        }
-        UiEffect::LoadMessages { request, session } => {
-            UiMessage::Detail(request, DetailMessage::Messages(api.messages(session).await))
-        }
-        UiEffect::LoadLog { request, session } => {
-            UiMessage::Detail(request, DetailMessage::Log(api.log(session).await))
-        }
-        UiEffect::LoadDiff { request, name } => {
-            let report = api.diff(DiffQuestion { name }).await;
-            UiMessage::Detail(request, DetailMessage::Diff(report))
-        }
+        UiEffect::LoadTalk { .. }
+        | UiEffect::LoadMessages { .. }
+        | UiEffect::LoadLog { .. }
+        | UiEffect::LoadDiff { .. } => read_detail(api, effect).await?,
         UiEffect::Plan(sessions) => {
             let plan = api.plan(sessions.clone()).await;
             UiMessage::Planned(sessions, plan)
@@ -149,8 +129,49 @@ async fn carried_out(api: &dyn DaemonApi, effect: UiEffect) -> Option<UiMessage>
         }
         UiEffect::Start(new) => UiMessage::Started(api.start(new).await),
         UiEffect::StartDemo => UiMessage::Started(api.start_demo().await),
-        effect => UiMessage::Done(changed(api, effect).await?),
+        effect => match read_list(api, &effect).await {
+            Some(message) => message,
+            None => UiMessage::Done(changed(api, effect).await?),
+        },
     })
+}
+
+/// Reads data for the lists and the first row. `None` if the effect is another one.
+async fn read_list(api: &dyn DaemonApi, effect: &UiEffect) -> Option<UiMessage> {
+    Some(match effect {
+        UiEffect::LoadSessions => UiMessage::Sessions(api.sessions().await),
+        UiEffect::LoadTasks => UiMessage::Tasks(api.tasks().await),
+        UiEffect::LoadTask(task) => UiMessage::Task(api.task(task.clone()).await),
+        UiEffect::LoadWorktrees => UiMessage::Worktrees(api.worktrees().await),
+        UiEffect::LoadUsage => UiMessage::Usage(api.usage_today().await),
+        UiEffect::LoadVendors => UiMessage::Vendors(api.vendors().await),
+        UiEffect::LoadAdoptable { is_asked } => {
+            UiMessage::Adoptable { is_asked: *is_asked, report: api.adoptable().await }
+        }
+        _ => return None,
+    })
+}
+
+/// Reads data for the right side.
+async fn read_detail(api: &dyn DaemonApi, effect: UiEffect) -> Option<UiMessage> {
+    let (request, message) = match effect {
+        UiEffect::LoadTalk { request, session, before } => {
+            let is_earlier = before.is_some();
+            let page = api.talk(session, before).await;
+            (request, DetailMessage::Talk { is_earlier, page })
+        }
+        UiEffect::LoadMessages { request, session } => {
+            (request, DetailMessage::Messages(api.messages(session).await))
+        }
+        UiEffect::LoadLog { request, session } => {
+            (request, DetailMessage::Log(api.log(session).await))
+        }
+        UiEffect::LoadDiff { request, name } => {
+            (request, DetailMessage::Diff(api.diff(DiffQuestion { name }).await))
+        }
+        _ => return None,
+    };
+    Some(UiMessage::Detail(request, message))
 }
 
 /// Carries out an effect whose result is a sentence.

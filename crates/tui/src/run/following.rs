@@ -68,7 +68,7 @@ async fn report_bursts(events: &mut dyn DaemonEvents, sender: &UnboundedSender<L
 }
 
 fn send(sender: &UnboundedSender<LoopEvent>, message: UiMessage) -> Result<(), ()> {
-    sender.send(LoopEvent::Message(message)).map_err(drop)
+    sender.send(LoopEvent::Message(Box::new(message))).map_err(drop)
 }
 
 #[derive(Default)]

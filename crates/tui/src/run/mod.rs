@@ -36,7 +36,7 @@ const MAX_WAITING_OUTPUTS: usize = 32;
 /// Something that the loop has to know.
 #[derive(Debug)]
 pub(crate) enum LoopEvent {
-    Message(UiMessage),
+    Message(Box<UiMessage>),
     /// A request has ended. The next one of its kind may start.
     Landed(flights::FlightKind),
 }
@@ -49,7 +49,7 @@ pub async fn run(api: Arc<dyn DaemonApi>, surroundings: Surroundings) -> Result<
     let sessions = api.sessions().await?;
     let signals = UiSignals::listen()?;
     let terminal = UiTerminal::enter()?;
-    let model = UiModel::new(surroundings, terminal.size(), api.now());
+    let model = UiModel::new(surroundings, terminal::current_size(), api.now());
     let (sender, messages) = unbounded_channel();
     let (output, outputs) = channel(MAX_WAITING_OUTPUTS);
     following::start(Arc::clone(&api), events, sender.clone());
@@ -169,7 +169,7 @@ impl UiLoop {
 
     async fn noticed(&mut self, event: LoopEvent) -> Result<()> {
         match event {
-            LoopEvent::Message(message) => self.take_in(message).await,
+            LoopEvent::Message(message) => self.take_in(*message).await,
             LoopEvent::Landed(kind) => {
                 self.runner.landed(kind);
                 Ok(())
@@ -210,7 +210,7 @@ impl UiLoop {
     async fn outside<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<Result<T>> {
         self.runner.stop_watching();
         self.input.close().await;
-        self.terminal.leave();
+        terminal::leave();
         let mut work = std::pin::pin!(work);
         let result = loop {
             tokio::select! {
@@ -218,7 +218,7 @@ impl UiLoop {
                 Some(event) = self.messages.recv() => match event {
                     LoopEvent::Landed(kind) => self.runner.landed(kind),
                     LoopEvent::Message(message) => {
-                        for effect in update(&mut self.model, message) {
+                        for effect in update(&mut self.model, *message) {
                             self.runner.start_if_quiet(effect);
                         }
                     }
@@ -228,20 +228,18 @@ impl UiLoop {
         };
         self.terminal.enter_again()?;
         self.input = UserInput::open();
-        let size = self.terminal.size();
         // The size may have changed while something else had the terminal.
-        let resized = LoopEvent::Message(UiMessage::Resized(size));
+        let resized = LoopEvent::Message(Box::new(UiMessage::Resized(terminal::current_size())));
         let _is_received_here = self.sender.send(resized);
         Ok(result)
     }
 
     /// Stops this process as Ctrl-Z does, and goes on when it is continued.
     fn suspend(&mut self) -> Result<()> {
-        self.terminal.leave();
+        terminal::leave();
         let suspended = self.api.suspend();
         self.terminal.enter_again()?;
-        let size = self.terminal.size();
-        let resized = LoopEvent::Message(UiMessage::Resized(size));
+        let resized = LoopEvent::Message(Box::new(UiMessage::Resized(terminal::current_size())));
         let _is_received_here = self.sender.send(resized);
         suspended
     }

@@ -44,23 +44,14 @@ impl UiTerminal {
         }
     }
 
-    pub(super) fn size(&self) -> TerminalSize {
-        let (cols, rows) = size().unwrap_or((80, 24));
-        TerminalSize { rows, cols }
-    }
-
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<()> {
         self.terminal.draw(draw).map(drop).map_err(unusable)
     }
 
     /// Makes the next frame draw everything.
     pub(super) fn clear(&mut self) -> Result<()> {
-        let TerminalSize { rows, cols } = self.size();
+        let TerminalSize { rows, cols } = current_size();
         self.terminal.resize(Rect::new(0, 0, cols, rows)).map_err(unusable)
-    }
-
-    pub(super) fn leave(&mut self) {
-        leave();
     }
 
     pub(super) fn enter_again(&mut self) -> Result<()> {
@@ -75,6 +66,12 @@ impl Drop for UiTerminal {
     }
 }
 
+/// Returns the size of the terminal.
+pub(super) fn current_size() -> TerminalSize {
+    let (cols, rows) = size().unwrap_or((80, 24));
+    TerminalSize { rows, cols }
+}
+
 fn enter() -> Result<()> {
     enable_raw_mode().map_err(unusable)?;
     IS_ENTERED.store(true, Ordering::SeqCst);
@@ -82,7 +79,8 @@ fn enter() -> Result<()> {
     Ok(())
 }
 
-fn leave() {
+/// Restores the terminal. Does nothing if it is restored already.
+pub(super) fn leave() {
     if IS_ENTERED.swap(false, Ordering::SeqCst) {
         write(LEAVE);
         // It fails only if the terminal is gone.

@@ -63,7 +63,7 @@ fn navigate(model: &mut UiModel, action: UiAction) -> Vec<UiEffect> {
         UiAction::Sessions => model.tab = ListTab::Sessions,
         UiAction::Tasks => return list(model, ListTab::Tasks),
         UiAction::Worktrees => return list(model, ListTab::Worktrees),
-        UiAction::OtherPane => return other_pane(model),
+        UiAction::OtherPane => other_pane(model),
         UiAction::Comment => comment(model),
         UiAction::SendComments => return send_comments(model),
         UiAction::NextFile => model.detail.diff.move_to_file(true),
@@ -148,8 +148,8 @@ fn open(model: &mut UiModel) -> Vec<UiEffect> {
         model.list.switch_fold(&model.surroundings.cwd.clone());
         return Vec::new();
     }
-    if geometry::is_narrow(model) && !model.is_detail_open {
-        model.is_detail_open = true;
+    if geometry::is_narrow(model) && model.focus == PaneFocus::List {
+        model.focus = PaneFocus::Detail;
         return Vec::new();
     }
     perform(model, UiAction::Attach)
@@ -157,9 +157,7 @@ fn open(model: &mut UiModel) -> Vec<UiEffect> {
 
 /// Goes one step back, or ends the UI.
 fn back(model: &mut UiModel) {
-    if model.is_detail_open && geometry::is_narrow(model) {
-        model.is_detail_open = false;
-    } else if model.focus == PaneFocus::Detail {
+    if model.focus == PaneFocus::Detail {
         model.focus = PaneFocus::List;
     } else if !model.list.filter.is_empty() {
         model.list.filter.clear();
@@ -198,14 +196,13 @@ fn attention(model: &mut UiModel, is_next: bool) -> Vec<UiEffect> {
 
 fn show(model: &mut UiModel, view: DetailView) -> Vec<UiEffect> {
     if geometry::is_narrow(model) {
-        model.is_detail_open = true;
+        model.focus = PaneFocus::Detail;
     }
     detail::switch(model, view)
 }
 
 fn list(model: &mut UiModel, tab: ListTab) -> Vec<UiEffect> {
     model.focus = PaneFocus::List;
-    model.is_detail_open = false;
     model.tab = if model.tab == tab { ListTab::Sessions } else { tab };
     match model.tab {
         ListTab::Sessions => Vec::new(),
@@ -214,16 +211,11 @@ fn list(model: &mut UiModel, tab: ListTab) -> Vec<UiEffect> {
     }
 }
 
-fn other_pane(model: &mut UiModel) -> Vec<UiEffect> {
-    if geometry::is_narrow(model) {
-        model.is_detail_open = !model.is_detail_open;
-    } else {
-        model.focus = match model.focus {
-            PaneFocus::List => PaneFocus::Detail,
-            PaneFocus::Detail => PaneFocus::List,
-        };
-    }
-    Vec::new()
+fn other_pane(model: &mut UiModel) {
+    model.focus = match model.focus {
+        PaneFocus::List => PaneFocus::Detail,
+        PaneFocus::Detail => PaneFocus::List,
+    };
 }
 
 fn line(model: &mut UiModel, purpose: LinePurpose) {

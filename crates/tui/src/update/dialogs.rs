@@ -133,7 +133,10 @@ fn edit(editor: &mut TextEditor, key: KeyEvent) -> bool {
 /// Returns the actions that match the text of the palette.
 pub(crate) fn found(query: &str) -> Vec<ActionEntry> {
     let query = query.to_lowercase();
-    let matches = |it: &&ActionEntry| query.split_whitespace().all(|word| it.title.contains(word));
+    let matches = |it: &&ActionEntry| {
+        let title = it.title.to_lowercase();
+        query.split_whitespace().all(|word| title.contains(word))
+    };
     ACTIONS.iter().filter(matches).copied().collect()
 }
 

@@ -24,9 +24,9 @@ pub(super) fn pressed(model: &mut UiModel, key: KeyEvent) -> Vec<UiEffect> {
     let effects = match movement(key) {
         Some(by) => moved(model, by),
         None => match action(model, key) {
-            Some(KeyMeaning::Action(action)) => actions::perform(model, action),
-            Some(KeyMeaning::Choice(number)) => actions::choose(model, number),
-            Some(KeyMeaning::FirstStep(number)) => dialogs::first_step(model, number),
+            Some(UiKeyMeaning::Action(action)) => actions::perform(model, action),
+            Some(UiKeyMeaning::Choice(number)) => actions::choose(model, number),
+            Some(UiKeyMeaning::FirstStep(number)) => dialogs::first_step(model, number),
             None => Vec::new(),
         },
     };
@@ -92,16 +92,12 @@ fn rows(movement: Movement, page: isize) -> isize {
 
 /// Returns whether keys are for the right side.
 pub(super) fn has_detail_focus(model: &UiModel) -> bool {
-    if crate::geometry::is_narrow(model) {
-        model.is_detail_open
-    } else {
-        model.focus == PaneFocus::Detail
-    }
+    model.focus == PaneFocus::Detail
 }
 
 /// What a key means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KeyMeaning {
+enum UiKeyMeaning {
     Action(UiAction),
     /// The choice with this number of the question of the selected session.
     Choice(usize),
@@ -109,7 +105,7 @@ enum KeyMeaning {
     FirstStep(usize),
 }
 
-fn action(model: &UiModel, key: KeyEvent) -> Option<KeyMeaning> {
+fn action(model: &UiModel, key: KeyEvent) -> Option<UiKeyMeaning> {
     let action = if key.modifiers.contains(KeyModifiers::CONTROL) {
         match key.code {
             KeyCode::Char('p') => UiAction::Palette,
@@ -125,23 +121,23 @@ fn action(model: &UiModel, key: KeyEvent) -> Option<KeyMeaning> {
             KeyCode::Char(' ') => UiAction::Mark,
             KeyCode::F(5) => UiAction::Reload,
             KeyCode::Char(digit @ '1'..='9') => return digit_meaning(model, digit),
-            KeyCode::Char(character) => return letter(model, character).map(KeyMeaning::Action),
+            KeyCode::Char(character) => return letter(model, character).map(UiKeyMeaning::Action),
             _ => return None,
         }
     };
-    Some(KeyMeaning::Action(action))
+    Some(UiKeyMeaning::Action(action))
 }
 
 /// A digit answers the question of the selected session while the list has the focus. Otherwise it
 /// chooses a view of the right side.
-fn digit_meaning(model: &UiModel, digit: char) -> Option<KeyMeaning> {
+fn digit_meaning(model: &UiModel, digit: char) -> Option<UiKeyMeaning> {
     let number = digit.to_digit(10).and_then(|it| usize::try_from(it).ok())?;
     if model.is_empty() {
-        return Some(KeyMeaning::FirstStep(number));
+        return Some(UiKeyMeaning::FirstStep(number));
     }
     let asks = actions::answerable(model).is_some_and(|dialog| number <= dialog.choices.len());
     if asks && (!has_detail_focus(model) || model.skips_confirmation) {
-        return Some(KeyMeaning::Choice(number));
+        return Some(UiKeyMeaning::Choice(number));
     }
     let action = match number {
         1 => UiAction::ShowScreen,
@@ -151,7 +147,7 @@ fn digit_meaning(model: &UiModel, digit: char) -> Option<KeyMeaning> {
         5 => UiAction::ShowLog,
         _ => return None,
     };
-    Some(KeyMeaning::Action(action))
+    Some(UiKeyMeaning::Action(action))
 }
 
 fn letter(model: &UiModel, character: char) -> Option<UiAction> {

@@ -125,10 +125,9 @@ fn table_clicked(model: &mut UiModel, offset: usize) -> Vec<UiEffect> {
 }
 
 fn tab_at(model: &UiModel, at: Position) -> Option<UiAction> {
-    let (_, places) = crate::view::header_tabs(model);
-    let tab =
-        places.into_iter().find(|(_, columns)| columns.contains(&at.x)).map(|(tab, _)| tab)?;
-    Some(match tab {
+    let tabs = crate::view::header_tabs(model);
+    let clicked = tabs.into_iter().find(|it| it.columns.contains(&at.x))?;
+    Some(match clicked.tab {
         ListTab::Sessions => UiAction::Sessions,
         ListTab::Tasks => UiAction::Tasks,
         ListTab::Worktrees => UiAction::Worktrees,

@@ -133,6 +133,10 @@ fn sessions(model: &mut UiModel, list: Result<SessionList>) -> Vec<UiEffect> {
         model.awaited = None;
         model.list.reveal(session, &model.surroundings.cwd.clone());
     }
+    if !was_loaded {
+        // Whoever opens the screen sees first who needs a person.
+        model.list.select_attention(true);
+    }
     close_obsolete_question(model);
     let mut effects = Vec::new();
     if !was_loaded && model.list.sessions.is_empty() {

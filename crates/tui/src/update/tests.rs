@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{DetailMessage, UiEffect, UiMessage, update};
 use crate::api::TalkPage;
-use crate::model::{DetailView, LinkState, ListTab, Modal, UiModel};
+use crate::model::{DetailView, LinkState, ListTab, Modal, PaneFocus, UiModel};
 use crate::samples::{empty_model, fleet, keys, list, model, press, session};
 
 fn wide() -> UiModel {
@@ -75,6 +75,13 @@ fn n_goes_through_the_sessions_that_need_a_person_longest_waiting_first() {
     assert_eq!(order, ["shop/writer", "shop/coder", "api/lost-one", "shop/writer"]);
     keys(&mut model, "N");
     assert_eq!(selected(&model), "api/lost-one");
+}
+
+#[test]
+fn session_that_waits_longest_is_selected_when_the_screen_opens() {
+    let mut model = empty_model(120, 40);
+    update(&mut model, UiMessage::Sessions(Ok(list(fleet()))));
+    assert_eq!(selected(&model), "shop/writer");
 }
 
 #[test]
@@ -219,7 +226,7 @@ fn stop_names_what_is_kept_and_starts_with_enter() {
 #[test]
 fn impossible_actions_only_report_why() {
     let table = [
-        ("jjjj", "e", "coder does not run (interrupted): resume it first"),
+        ("jjjjj", "e", "coder does not run (interrupted): resume it first"),
         ("jj", "r", "reviewer runs already"),
         ("jj", "y", "reviewer asks nothing that could be answered"),
         ("jjj", "+", "tester is not an agent of segue.toml"),
@@ -286,10 +293,10 @@ fn fleets_are_folded_and_a_session_that_needs_a_person_is_revealed() {
 fn narrow_screen_opens_the_session_first_and_esc_returns() {
     let mut model = model(80, 24, fleet());
     keys(&mut model, "⏎");
-    assert!(model.is_detail_open);
+    assert_eq!(model.focus, PaneFocus::Detail);
     assert_eq!(keys(&mut model, "⏎"), [UiEffect::Attach(id(1))]);
     keys(&mut model, "⎋");
-    assert!(!model.is_detail_open && !model.is_over());
+    assert!(model.focus == PaneFocus::List && !model.is_over());
     keys(&mut model, "q");
     assert!(model.is_over());
 }
@@ -379,7 +386,7 @@ fn new_session_is_started_with_the_fields_of_the_form_and_selected() {
 fn palette_finds_actions_by_words_and_starts_them() {
     let mut model = wide();
     keys(&mut model, ":list tasks");
-    assert_eq!(keys(&mut model, "⏎"), [UiEffect::LoadTasks]);
+    assert!(keys(&mut model, "⏎").contains(&UiEffect::LoadTasks));
     assert_eq!(model.tab, ListTab::Tasks);
     for entry in crate::model::ACTIONS {
         let found = super::found(entry.title.to_lowercase().as_str());
@@ -407,8 +414,8 @@ fn click_selects_a_second_click_opens_and_the_wheel_scrolls() {
     let tabs = crate::view::detail_tabs(&model, areas.detail);
     mouse(&mut model, click, tabs[4].1.start + 1, areas.detail.y);
     assert_eq!(model.detail.view, DetailView::Log);
-    let (_, tabs) = crate::view::header_tabs(&model);
-    mouse(&mut model, click, tabs[2].1.start + 1, 0);
+    let tabs = crate::view::header_tabs(&model);
+    mouse(&mut model, click, tabs[2].columns.start + 1, 0);
     assert_eq!(model.tab, ListTab::Worktrees);
 }
 

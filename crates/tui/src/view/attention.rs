@@ -52,7 +52,7 @@ fn draw_session(
 ) {
     let status = session.status.known();
     let tone = theme.status(screens::tone(status));
-    let since = times::since(session.updated_at, model, area.width);
+    let since = times::since(session.updated_at, model);
     let choices = choices(session);
     let fixed = NAME_COLUMNS + VENDOR_COLUMNS + KIND_COLUMNS + 2;
     let room = usize::from(area.width).saturating_sub(fixed + width(&since) + 2);

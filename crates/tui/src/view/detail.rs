@@ -58,7 +58,7 @@ fn draw_heading(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Theme
         let place = Rect { x: area.x + 1, width: columns.min(area.width), ..place };
         frame.render_widget(Line::styled(format!(" {text} "), theme.strong()), place);
     }
-    let has_focus = model.focus == PaneFocus::Detail || crate::geometry::is_narrow(model);
+    let has_focus = model.focus == PaneFocus::Detail;
     for (view, columns) in tabs {
         let is_shown = view == model.detail.view;
         let style = if is_shown { theme.selected(has_focus) } else { theme.dim() };

@@ -164,6 +164,9 @@ pub(super) fn draw_text(
     editor: &crate::model::TextEditor,
     has_focus: bool,
 ) {
+    if area.height == 0 {
+        return;
+    }
     let columns = usize::from(area.width).max(1);
     let (lines, cursor_line, before) = editor.lines();
     let mut rows = Vec::new();

@@ -10,6 +10,9 @@ use super::Theme;
 use crate::model::{DetailView, LinePurpose, ListTab, Modal, PaneFocus, UiModel};
 use crate::text::{cells, fitted, width};
 
+/// A key, and what it does in a few words.
+type KeyHint = (&'static str, &'static str);
+
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Theme) {
     if let Some(Modal::Line(line)) = &model.modal {
         let label = match line.purpose {
@@ -35,27 +38,33 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Th
         frame.render_widget(Line::styled(text, style), area);
         return;
     }
-    let mut spans = Vec::new();
-    let mut used = 0;
-    for (key, title) in keys(model) {
-        let next = used + width(key) + width(title) + 3;
-        if next > usize::from(area.width) {
-            break;
-        }
-        used = next;
-        spans.push(Span::styled(format!(" {key}"), theme.key()));
-        spans.push(Span::raw(format!(" {title} ")));
-    }
-    frame.render_widget(Line::from(spans), area);
+    let spans = shown_keys(model, usize::from(area.width)).into_iter().flat_map(|(key, title)| {
+        [Span::styled(format!(" {key}"), theme.key()), Span::raw(format!(" {title} "))]
+    });
+    frame.render_widget(Line::from_iter(spans), area);
 }
 
-/// Returns the keys that help here, the most useful ones first.
-fn keys(model: &UiModel) -> Vec<(&'static str, &'static str)> {
+/// Returns the keys that fit. The keys that lead to all others are always among them.
+fn shown_keys(model: &UiModel, columns: usize) -> Vec<KeyHint> {
+    let length = |(key, title): &(&str, &str)| width(key) + width(title) + 3;
+    let (mut shown, last) = keys(model);
+    let mut room = columns.saturating_sub(last.iter().map(length).sum());
+    shown.retain(|it| {
+        let fits = length(it) <= room;
+        room = if fits { room - length(it) } else { 0 };
+        fits
+    });
+    shown.extend(last);
+    shown
+}
+
+/// Returns the keys that help here, the most useful ones first, and the keys that are always shown.
+fn keys(model: &UiModel) -> (Vec<KeyHint>, [KeyHint; 3]) {
     let is_narrow = crate::geometry::is_narrow(model);
-    let in_detail = if is_narrow { model.is_detail_open } else { model.focus == PaneFocus::Detail };
-    let end: [(&str, &str); 3] = [(":", "all actions"), ("?", "keys"), ("q", "quit")];
-    let back: [(&str, &str); 3] = [("Esc", "back"), (":", "all actions"), ("?", "keys")];
-    let keys: Vec<(&str, &str)> = match (model.tab, in_detail) {
+    let in_detail = model.focus == PaneFocus::Detail;
+    let end: [KeyHint; 3] = [(":", "all actions"), ("?", "keys"), ("q", "quit")];
+    let back: [KeyHint; 3] = [("Esc", "back"), (":", "all actions"), ("?", "keys")];
+    let keys: Vec<KeyHint> = match (model.tab, in_detail) {
         (_, true) => detail_keys(model),
         (ListTab::Tasks, _) => {
             vec![
@@ -75,10 +84,10 @@ fn keys(model: &UiModel) -> Vec<(&'static str, &'static str)> {
         ],
         (ListTab::Sessions, _) => session_keys(model, is_narrow),
     };
-    keys.into_iter().chain(if in_detail { back } else { end }).collect()
+    (keys, if in_detail { back } else { end })
 }
 
-fn session_keys(model: &UiModel, is_narrow: bool) -> Vec<(&'static str, &'static str)> {
+fn session_keys(model: &UiModel, is_narrow: bool) -> Vec<KeyHint> {
     let Some(session) = model.selected() else {
         return vec![("Enter", "begin"), ("c", "new session"), ("A", "adopt")];
     };
@@ -104,7 +113,7 @@ fn session_keys(model: &UiModel, is_narrow: bool) -> Vec<(&'static str, &'static
     keys
 }
 
-fn detail_keys(model: &UiModel) -> Vec<(&'static str, &'static str)> {
+fn detail_keys(model: &UiModel) -> Vec<KeyHint> {
     let mut keys = match model.detail.view {
         DetailView::Screen => vec![("Enter", "attach"), ("s", "send")],
         DetailView::Talk => vec![("f", "tool calls"), ("/", "search"), ("n", "next match")],

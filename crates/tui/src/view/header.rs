@@ -15,8 +15,7 @@ const NAME: &str = " segue ";
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Theme) {
     let mut left = vec![Span::styled(NAME, theme.strong())];
-    let (tabs, _) = header_tabs(model);
-    for (tab, text) in tabs {
+    for HeaderTab { tab, text, .. } in header_tabs(model) {
         let is_shown = tab == model.tab;
         let style = if is_shown { theme.selected(true) } else { theme.dim() };
         left.push(Span::raw(" "));
@@ -46,25 +45,31 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Th
     );
 }
 
-/// Returns the texts of the tabs, and the columns at which they are.
-pub(crate) fn header_tabs(model: &UiModel) -> (Vec<(ListTab, String)>, Vec<(ListTab, Range<u16>)>) {
+/// A list in the first row.
+#[derive(Clone, Debug)]
+pub(crate) struct HeaderTab {
+    pub(crate) tab: ListTab,
+    text: String,
+    /// Where it is.
+    pub(crate) columns: Range<u16>,
+}
+
+/// Returns the lists in the first row, from left to right.
+pub(crate) fn header_tabs(model: &UiModel) -> Vec<HeaderTab> {
     let count = |tab| match tab {
         ListTab::Sessions => model.list.sessions.len(),
         ListTab::Tasks => model.tasks.rows.len(),
         ListTab::Worktrees => model.worktrees.rows.len(),
     };
-    let texts: Vec<(ListTab, String)> = ListTab::ALL
-        .into_iter()
-        .map(|tab| (tab, format!(" {} {} ", tab.title(), count(tab))))
-        .collect();
     let mut start = width(NAME) + 1;
-    let mut places = Vec::new();
-    for (tab, text) in &texts {
-        let end = start + width(text);
-        places.push((*tab, cells(start)..cells(end)));
+    let place = |tab: ListTab| {
+        let text = format!(" {} {} ", tab.title(), count(tab));
+        let end = start + width(&text);
+        let columns = cells(start)..cells(end);
         start = end + 1;
-    }
-    (texts, places)
+        HeaderTab { tab, text, columns }
+    };
+    ListTab::ALL.into_iter().map(place).collect()
 }
 
 /// Returns the tokens of a day, such as `today 1.2 M tokens, $0.30 `.

@@ -36,7 +36,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Th
     for (line, (number, it)) in shown.enumerate() {
         let Some(place) = row(rows, line) else { break };
         let is_selected = cursor == Some(number);
-        let has_focus = model.focus == PaneFocus::List || crate::geometry::is_narrow(model);
+        let has_focus = model.focus == PaneFocus::List;
         let style = if is_selected { theme.selected(has_focus) } else { Style::new() };
         match it {
             ListRow::Fleet { .. } => draw_fleet(frame, place, it, model, (theme, style)),
@@ -105,7 +105,7 @@ fn draw_session(
         0 => String::new(),
         count => format!(" ✉ {count}"),
     };
-    let since = times::since(session.updated_at, model, area.width);
+    let since = times::since(session.updated_at, model);
     let work = if area.width >= MIN_BRANCH_COLUMNS { work(session) } else { String::new() };
     let right = format!("{queued} {since} ");
     let fixed = 3 + name_columns + 1 + VENDOR_COLUMNS + 1;

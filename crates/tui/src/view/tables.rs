@@ -25,7 +25,7 @@ pub(super) fn draw_worktrees(frame: &mut Frame<'_>, area: Rect, model: &UiModel,
 }
 
 fn has_focus(model: &UiModel) -> bool {
-    model.focus == PaneFocus::List || crate::geometry::is_narrow(model)
+    model.focus == PaneFocus::List
 }
 
 fn draw(

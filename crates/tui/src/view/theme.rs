@@ -7,11 +7,21 @@ use segue_core::rules::screens::StatusTone;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Theme {
     has_colours: bool,
+    dim: Style,
+    strong: Style,
+    /// The row of the cursor in the pane that gets the keys, and in the other one.
+    selected: (Style, Style),
 }
 
 impl Theme {
     pub(crate) fn new(has_colours: bool) -> Self {
-        Self { has_colours }
+        let with = |modifier| Style::new().add_modifier(modifier);
+        Self {
+            has_colours,
+            dim: with(Modifier::DIM),
+            strong: with(Modifier::BOLD),
+            selected: (with(Modifier::REVERSED), with(Modifier::BOLD | Modifier::UNDERLINED)),
+        }
     }
 
     pub(crate) fn has_colours(self) -> bool {
@@ -54,20 +64,16 @@ impl Theme {
     }
 
     pub(crate) fn dim(self) -> Style {
-        Style::new().add_modifier(Modifier::DIM)
+        self.dim
     }
 
     pub(crate) fn strong(self) -> Style {
-        Style::new().add_modifier(Modifier::BOLD)
+        self.strong
     }
 
     /// The row of the cursor. It is recognizable without colours.
     pub(crate) fn selected(self, has_focus: bool) -> Style {
-        if has_focus {
-            Style::new().add_modifier(Modifier::REVERSED)
-        } else {
-            Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
-        }
+        if has_focus { self.selected.0 } else { self.selected.1 }
     }
 
     pub(crate) fn key(self) -> Style {

@@ -13,9 +13,9 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Returns since when a session has its status, for a list of this width.
-pub(super) fn since(at: Timestamp, model: &UiModel, columns: u16) -> String {
-    if columns >= MIN_RELATIVE_COLUMNS {
+/// Returns since when a session has its status.
+pub(super) fn since(at: Timestamp, model: &UiModel) -> String {
+    if is_relative(model) {
         relative(at, model.now)
     } else {
         absolute(at, model.now, &model.surroundings.zone)
@@ -25,8 +25,11 @@ pub(super) fn since(at: Timestamp, model: &UiModel, columns: u16) -> String {
 /// Returns whether the screen shows durations in minutes, which change by themselves.
 pub(crate) fn shows_minutes(model: &UiModel) -> bool {
     let recent = |at: Timestamp| model.now.duration_since(at).as_secs() < HOUR;
+    is_relative(model) && model.list.sessions.iter().any(|it| recent(it.updated_at))
+}
+
+fn is_relative(model: &UiModel) -> bool {
     Areas::of(model).list.width >= MIN_RELATIVE_COLUMNS
-        && model.list.sessions.iter().any(|it| recent(it.updated_at))
 }
 
 fn relative(at: Timestamp, now: Timestamp) -> String {

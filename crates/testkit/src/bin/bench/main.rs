@@ -25,6 +25,7 @@ mod past;
 mod recording;
 mod redaction;
 mod restore;
+mod screen;
 mod starts;
 mod table;
 mod talk;
@@ -40,7 +41,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 17] = [
+const MEASURES: [Measure; 18] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
@@ -58,6 +59,7 @@ const MEASURES: [Measure; 17] = [
     ("task", tasks::measure),
     ("worktree", worktrees::measure),
     ("delivery", deliveries::measure),
+    ("tui", screen::measure),
 ];
 
 fn main() {
