@@ -131,8 +131,8 @@ fn handoff_shows_what_is_carried_and_continues_in_another_session() {
     person.write(ENTER);
     person.wait_for("goes on as");
     wait_row(&mut person, &["○ fox-", "idle"]);
-    let handed = world.session("default/fox");
-    assert!(handed["goes_on_as"].is_string(), "{handed:#}");
+    let handed = world.sessions().into_iter().find(|it| it["name"] == "fox").unwrap();
+    assert_eq!(handed["goes_on_as"], "default/fox-demo", "{handed:#}");
 }
 
 #[test]
@@ -142,9 +142,9 @@ fn palette_and_help_list_the_actions_with_their_keys() {
     let mut person = open(&world, ROWS, COLUMNS);
     wait_row(&mut person, &["fox", "idle"]);
     person.write("?");
-    person.wait_for("show all keys");
+    person.wait_for("before a key: act at once");
     person.write(ESCAPE);
-    wait_gone(&mut person, "show all keys");
+    wait_gone(&mut person, "before a key: act at once");
     person.write(":");
     person.wait_for("type to find");
     person.write("show the log");

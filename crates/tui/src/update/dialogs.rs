@@ -238,11 +238,10 @@ fn finished(model: &mut UiModel, purpose: &EditorPurpose, text: &str) -> Vec<UiE
 }
 
 /// Takes over the text of the user's own editor.
-pub(super) fn edited(model: &mut UiModel, text: &str) -> Vec<UiEffect> {
+pub(super) fn edited(model: &mut UiModel, text: &str) {
     if let Some(Modal::Editor(dialog)) = &mut model.modal {
         dialog.editor = TextEditor::new(text.trim_end());
     }
-    Vec::new()
 }
 
 pub(super) fn pasted(model: &mut UiModel, text: &str) -> Vec<UiEffect> {

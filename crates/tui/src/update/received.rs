@@ -39,8 +39,14 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
             detail::received(model, message)
         }
         UiMessage::Attached(result) => attached(model, result),
-        UiMessage::Edited(Ok(text)) => dialogs::edited(model, &text),
-        UiMessage::Edited(Err(error)) => failed(model, &error),
+        UiMessage::Edited(result) => {
+            match result {
+                Ok(text) => dialogs::edited(model, &text),
+                Err(error) => model.fail(&error),
+            }
+            // The agent's terminal was not watched meanwhile.
+            detail::load(model)
+        }
         UiMessage::Started(Ok(session)) => {
             model.awaited = Some(session);
             model.notify("started");

@@ -204,6 +204,22 @@ fn message_is_written_in_several_lines_and_sent_with_enter() {
 }
 
 #[test]
+fn text_of_the_users_editor_is_taken_over_and_the_terminal_is_watched_again() {
+    let mut model = wide();
+    keys(&mut model, "sdraft");
+    let control = crossterm::event::KeyModifiers::CONTROL;
+    let key = crossterm::event::KeyEvent::new(KeyCode::Char('e'), control);
+    let effects = update(&mut model, UiMessage::Key(key));
+    assert_eq!(effects, [UiEffect::Edit("draft".to_owned())]);
+    let effects = update(&mut model, UiMessage::Edited(Ok("better\n".to_owned())));
+    let request = model.detail.request;
+    assert_eq!(effects, [UiEffect::Watch { request, session: id(1) }]);
+    let text = "better".to_owned();
+    let expected = UiEffect::Send { sessions: vec![id(1)], text, interrupts: false };
+    assert_eq!(keys(&mut model, "⏎"), [expected]);
+}
+
+#[test]
 fn marked_sessions_get_one_message_each() {
     let mut model = wide();
     let effects = keys(&mut model, "  sx⏎");

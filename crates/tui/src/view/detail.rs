@@ -10,6 +10,7 @@ use segue_core::api::MessageView;
 use segue_core::model::Event;
 use segue_core::rules::display::one_line;
 
+use super::header::used;
 use super::{Theme, diff, draw_note, row, screen, talk, times};
 use crate::geometry::Areas;
 use crate::model::{DetailView, Loaded, PaneFocus, UiModel};
@@ -53,6 +54,7 @@ fn draw_heading(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Theme
         let mut words = vec![session.address.clone(), session.vendor.to_string()];
         words.extend(session.branch.clone());
         words.extend(session.task.as_ref().map(|it| format!("task {it}")));
+        words.extend(session.usage.filter(|it| !it.is_zero()).map(used));
         let text = fitted(&one_line(&words.join("  ")), usize::from(room));
         let columns = cells(width(&text) + 2);
         let place = Rect { x: area.x + 1, width: columns.min(area.width), ..place };

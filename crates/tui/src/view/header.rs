@@ -35,7 +35,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Th
             left.push(Span::styled(text, theme.bad()));
         }
     }
-    let usage = model.usage_today.filter(|it| !it.is_zero()).map(used).unwrap_or_default();
+    let usage = model.usage_today.filter(|it| !it.is_zero());
+    let usage = usage.map(|it| format!("today {} ", used(it))).unwrap_or_default();
     draw_row(
         frame,
         area,
@@ -72,8 +73,8 @@ pub(crate) fn header_tabs(model: &UiModel) -> Vec<HeaderTab> {
     ListTab::ALL.into_iter().map(place).collect()
 }
 
-/// Returns the tokens of a day, such as `today 1.2 M tokens, $0.30 `.
-fn used(usage: Usage) -> String {
+/// Returns the tokens of a usage and its cost, such as `1.2 M tokens, $0.30`.
+pub(super) fn used(usage: Usage) -> String {
     let tokens = usage.input.saturating_add(usage.output);
     let tokens = match tokens {
         ..1_000 => tokens.to_string(),
@@ -81,5 +82,5 @@ fn used(usage: Usage) -> String {
         _ => format!("{}.{} M", tokens / 1_000_000, tokens % 1_000_000 / 100_000),
     };
     let cost = usage.cost_usd.map(|it| format!(", ${:.2}", it.dollars())).unwrap_or_default();
-    format!("today {tokens} tokens{cost} ")
+    format!("{tokens} tokens{cost}")
 }
