@@ -291,6 +291,7 @@ mod tests {
             let takes = Takes { yes, choice };
             let dialog = dialog("a/b", "7".to_owned(), WaitingFor::Question, asked, takes);
             assert_eq!(hint(&dialog), expected);
+            assert_eq!(super::takes(&dialog), takes);
         }
         let takes = Takes { yes: true, choice: true };
         let dialog = dialog("a/b", "7".to_owned(), WaitingFor::Trust, asked(&["Yes", "No"]), takes);

@@ -52,6 +52,7 @@ pub(crate) enum UiAction {
     Palette,
     Help,
     Suspend,
+    Back,
     Quit,
 }
 
@@ -69,7 +70,7 @@ const fn entry(action: UiAction, keys: &'static str, title: &'static str) -> Act
 }
 
 /// All actions in the order of the help.
-pub(crate) const ACTIONS: [ActionEntry; 48] = [
+pub(crate) const ACTIONS: [ActionEntry; 49] = [
     entry(UiAction::Open, "Enter", "attach; on a narrow screen: open the session first"),
     entry(UiAction::Attach, "e", "attach: enter the agent's terminal, leave it with Ctrl-\\ d"),
     entry(UiAction::Send, "s", "send a message to the agent, or to all marked agents"),
@@ -117,6 +118,7 @@ pub(crate) const ACTIONS: [ActionEntry; 48] = [
     entry(UiAction::Palette, ": Ctrl-P", "find an action by its name"),
     entry(UiAction::Help, "?", "show all keys"),
     entry(UiAction::Suspend, "Ctrl-Z", "suspend; `fg` returns"),
+    entry(UiAction::Back, "Esc", "back; ends nothing"),
     entry(UiAction::Quit, "q", "back, then quit; agents keep running"),
 ];
 

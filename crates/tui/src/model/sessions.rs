@@ -237,6 +237,14 @@ impl SessionTable {
         }
     }
 
+    /// Selects the session that needs a person most urgently, if there is one.
+    pub(crate) fn select_first_attention(&mut self) {
+        let first = self.attention.first().and_then(|(_, at)| self.sessions.get(*at));
+        if let Some(session) = first.map(|it| it.session) {
+            self.select(session);
+        }
+    }
+
     /// Selects the next or the previous session that needs a person. Returns whether there is one.
     pub(crate) fn select_attention(&mut self, is_next: bool) -> bool {
         let ids: Vec<SessionId> = self

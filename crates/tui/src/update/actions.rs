@@ -78,7 +78,9 @@ fn navigate(model: &mut UiModel, action: UiAction) -> Vec<UiEffect> {
         UiAction::Palette => model.modal = Some(Modal::Palette(PaletteState::default())),
         UiAction::Help => model.modal = Some(Modal::Help { top: 0 }),
         UiAction::Suspend => return vec![UiEffect::Suspend],
-        UiAction::Quit => back(model),
+        UiAction::Back if !went_back(model) => model.notify("q quits; agents keep running"),
+        UiAction::Back => {}
+        UiAction::Quit => model.is_over = !went_back(model),
         other => arrange(model, other),
     }
     Vec::new()
@@ -155,8 +157,8 @@ fn open(model: &mut UiModel) -> Vec<UiEffect> {
     perform(model, UiAction::Attach)
 }
 
-/// Goes one step back, or ends the UI.
-fn back(model: &mut UiModel) {
+/// Goes one step back. Returns false if there is no step.
+fn went_back(model: &mut UiModel) -> bool {
     if model.focus == PaneFocus::Detail {
         model.focus = PaneFocus::List;
     } else if !model.list.filter.is_empty() {
@@ -167,8 +169,9 @@ fn back(model: &mut UiModel) {
     } else if model.tab != ListTab::Sessions {
         model.tab = ListTab::Sessions;
     } else {
-        model.is_over = true;
+        return false;
     }
+    true
 }
 
 fn attention(model: &mut UiModel, is_next: bool) -> Vec<UiEffect> {

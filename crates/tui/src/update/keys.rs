@@ -117,7 +117,8 @@ fn action(model: &UiModel, key: KeyEvent) -> Option<UiKeyMeaning> {
         match key.code {
             KeyCode::Enter => UiAction::Open,
             KeyCode::Tab | KeyCode::BackTab => UiAction::OtherPane,
-            KeyCode::Esc | KeyCode::Char('q') => UiAction::Quit,
+            KeyCode::Esc => UiAction::Back,
+            KeyCode::Char('q') => UiAction::Quit,
             KeyCode::Char(' ') => UiAction::Mark,
             KeyCode::F(5) => UiAction::Reload,
             KeyCode::Char(digit @ '1'..='9') => return digit_meaning(model, digit),

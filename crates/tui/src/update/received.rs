@@ -141,7 +141,7 @@ fn sessions(model: &mut UiModel, list: Result<SessionList>) -> Vec<UiEffect> {
     }
     if !was_loaded {
         // Whoever opens the screen sees first who needs a person.
-        model.list.select_attention(true);
+        model.list.select_first_attention();
     }
     close_obsolete_question(model);
     let mut effects = Vec::new();

@@ -313,6 +313,8 @@ fn narrow_screen_opens_the_session_first_and_esc_returns() {
     assert_eq!(keys(&mut model, "⏎"), [UiEffect::Attach(id(1))]);
     keys(&mut model, "⎋");
     assert!(model.focus == PaneFocus::List && !model.is_over());
+    keys(&mut model, "⎋");
+    assert!(!model.is_over(), "Esc never ends the screen");
     keys(&mut model, "q");
     assert!(model.is_over());
 }

@@ -6,7 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use segue_core::api::MessageView;
+use segue_core::api::{MessageView, SessionView};
 use segue_core::model::Event;
 use segue_core::rules::display::one_line;
 
@@ -51,11 +51,7 @@ fn draw_heading(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Theme
     let tabs = detail_tabs(model, area);
     let room = tabs.first().map_or(0, |(_, columns)| columns.start.saturating_sub(area.x + 3));
     if let Some(session) = model.detail.subject.and_then(|it| model.list.session(it)) {
-        let mut words = vec![session.address.clone(), session.vendor.to_string()];
-        words.extend(session.branch.clone());
-        words.extend(session.task.as_ref().map(|it| format!("task {it}")));
-        words.extend(session.usage.filter(|it| !it.is_zero()).map(used));
-        let text = fitted(&one_line(&words.join("  ")), usize::from(room));
+        let text = heading(session, usize::from(room));
         let columns = cells(width(&text) + 2);
         let place = Rect { x: area.x + 1, width: columns.min(area.width), ..place };
         frame.render_widget(Line::styled(format!(" {text} "), theme.strong()), place);
@@ -67,6 +63,21 @@ fn draw_heading(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Theme
         let place = Rect { x: columns.start, width: columns.end - columns.start, ..place };
         frame.render_widget(Line::styled(tab_text(view), style), place);
     }
+}
+
+/// Describes a session in at most this many columns. Without enough room, first the usage and then
+/// the fleet are left out.
+fn heading(session: &SessionView, columns: usize) -> String {
+    let mut words = vec![session.vendor.to_string()];
+    words.extend(session.branch.clone());
+    words.extend(session.task.as_ref().map(|it| format!("task {it}")));
+    let words = one_line(&words.join("  "));
+    let usage = session.usage.filter(|it| !it.is_zero()).map(used).unwrap_or_default();
+    let (address, name) = (&session.address, &session.name);
+    let texts = [format!("{address}  {words}  {usage}"), format!("{address}  {words}")];
+    let fits = |it: &String| width(it.trim_end()) <= columns;
+    let text = texts.into_iter().find(fits).unwrap_or_else(|| format!("{name}  {words}"));
+    fitted(text.trim_end(), columns)
 }
 
 fn tab_text(view: DetailView) -> String {

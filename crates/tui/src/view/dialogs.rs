@@ -10,7 +10,8 @@ use segue_core::rules::display::one_line;
 use super::{Theme, forms, row};
 use crate::geometry::centered;
 use crate::model::{
-    ACTIONS, AnswerDialog, Confirmation, EditorDialog, Modal, PaletteState, Picker, UiModel,
+    ACTIONS, AnswerDialog, Confirmation, EditorDialog, EditorPurpose, Modal, PaletteState, Picker,
+    UiModel,
 };
 use crate::text::{cells, fitted, padded, width, wrapped};
 use crate::update::{found, obstacle};
@@ -152,8 +153,12 @@ fn draw_answer(frame: &mut Frame<'_>, model: &UiModel, answer: &AnswerDialog, th
 
 fn draw_editor(frame: &mut Frame<'_>, model: &UiModel, dialog: &EditorDialog, theme: Theme) {
     let rows = usize::from(model.size.rows / 2).clamp(3, 16);
-    let keys = "Enter done   Alt-Enter new line   Ctrl-E your editor   Esc cancel";
-    let area = draw_frame(frame, model, (&dialog.title, keys), rows, theme);
+    let verb = match dialog.purpose {
+        EditorPurpose::Message { .. } => "send",
+        EditorPurpose::Comment { .. } => "keep",
+    };
+    let keys = format!("Enter {verb}   Alt-Enter new line   Ctrl-E your editor   Esc cancel");
+    let area = draw_frame(frame, model, (&dialog.title, &keys), rows, theme);
     draw_text(frame, area, &dialog.editor, true);
 }
 
