@@ -11,13 +11,13 @@ use segue_core::rules::address;
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
     adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, handoff, init,
-    log, ls, man, messages, reset, resume, rm, run, scale, send, serve, show, stop, sweep, token,
-    trust, up, usage, vendors, wait, worktree,
+    log, ls, man, messages, reset, resume, rm, run, scale, send, serve, show, status, stop, sweep,
+    token, trust, up, usage, vendors, wait, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 7] = ["acp", "fork", "mcp", "plan", "search", "status", "web"];
+const NOT_BUILT: [&str; 6] = ["acp", "fork", "mcp", "plan", "search", "web"];
 
 /// `segue help COMMAND` means `segue COMMAND --help`.
 const HELP: &str = "help";
@@ -26,7 +26,7 @@ const HELP: &str = "help";
 ///
 /// Segue starts coding agents, records which conversation each agent is in, and brings every agent
 /// back into that same conversation after a crash, a reboot or an upgrade. Without a command, it
-/// shows the sessions of this folder.
+/// opens a screen with all sessions; without a terminal, it prints the sessions of this folder.
 #[derive(Debug, Parser)]
 #[command(
     name = "segue",
@@ -58,6 +58,7 @@ pub(crate) enum SegueCommand {
     Resume(resume::ResumeArguments),
     Run(run::RunArguments),
     Ls(ls::LsArguments),
+    Status(status::StatusArguments),
     Attach(attach::AttachArguments),
     Send(send::SendArguments),
     Messages(messages::MessagesArguments),

@@ -28,6 +28,7 @@ pub mod credentials;
 pub mod daemon;
 pub mod daemon_process;
 pub mod descriptor;
+pub mod editor;
 pub mod environments;
 pub mod failpoints;
 pub mod files;

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::tcgetwinsize;
 use segue_core::model::{Environment, TerminalSize};
 use segue_core::{Error, Result};
@@ -42,6 +43,12 @@ pub fn terminal_size() -> Option<TerminalSize> {
     let sizes = [tcgetwinsize(output), tcgetwinsize(input), tcgetwinsize(errors)];
     let known = sizes.into_iter().flatten().find(|size| size.ws_row > 0 && size.ws_col > 0)?;
     Some(TerminalSize { rows: known.ws_row, cols: known.ws_col }.clamped())
+}
+
+/// Stops this process as Ctrl-Z does. Returns after the process was continued.
+pub fn suspend() -> Result<()> {
+    kill_process(getpid(), Signal::STOP)
+        .map_err(|error| Error::unavailable("cannot stop this process").caused_by(error))
 }
 
 /// Splits variables into those that can be passed on unchanged and the names of the others.

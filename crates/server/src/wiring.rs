@@ -331,6 +331,17 @@ pub async fn attach(local: &Local, point: &AttachPoint) -> Result<AttachEnd> {
     hold::attach(&*local.terminals(), point.launch, terminal).await
 }
 
+/// Opens the user's editor with a text, and returns the text that the editor has left. Blocks until
+/// the editor was closed.
+pub fn edit(local: &Local, text: &str) -> Result<String> {
+    segue_host::editor::edit(text, local.paths().state(), local.environment())
+}
+
+/// Stops this process as Ctrl-Z does. Returns after the process was continued.
+pub fn suspend() -> Result<()> {
+    process_context::suspend()
+}
+
 /// Returns the last output of a session's agent.
 pub fn last_output(point: &AttachPoint) -> Option<String> {
     segue_host::last_output::read(point.socket.parent()?)

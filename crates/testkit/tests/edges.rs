@@ -12,7 +12,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 mod type_names;
 
 /// Every allowed dependency between the crates of this workspace. Dev-dependencies are not checked.
-const EDGES: [(&str, &[&str]); 11] = [
+const EDGES: [(&str, &[&str]); 12] = [
     ("segue-core", &[]),
     ("segue-fakes", &["segue-core"]),
     ("segue-store", &["segue-core"]),
@@ -25,7 +25,8 @@ const EDGES: [(&str, &[&str]); 11] = [
         &["segue-core", "segue-forges", "segue-git", "segue-host", "segue-store", "segue-vendors"],
     ),
     ("segue-conformance", &["segue-core", "segue-host"]),
-    ("segue-cli", &["segue-conformance", "segue-core", "segue-server"]),
+    ("segue-tui", &["segue-core"]),
+    ("segue-cli", &["segue-conformance", "segue-core", "segue-server", "segue-tui"]),
     (
         "segue-testkit",
         &[
@@ -55,14 +56,16 @@ const CORE_SEES: [&str; 10] = [
 ];
 
 /// Heavy dependencies, and the crates that may depend on them.
-const HOMES: [(&str, &[&str]); 9] = [
+const HOMES: [(&str, &[&str]); 11] = [
     ("rusqlite", &["segue-store", "segue-testkit", "segue-vendors"]),
     ("axum", &["segue-conformance", "segue-server", "segue-testkit"]),
     ("hyper", &["segue-server"]),
     ("tokio-rustls", &["segue-server"]),
     ("clap", &["segue-cli"]),
     ("reqwest", &["segue-forges"]),
-    ("vt100", &["segue-conformance", "segue-host"]),
+    ("vt100", &["segue-conformance", "segue-host", "segue-tui"]),
+    ("ratatui", &["segue-tui"]),
+    ("crossterm", &["segue-tui"]),
     ("toml", &["segue-server", "segue-vendors"]),
     ("tracing-subscriber", &["segue-server"]),
 ];

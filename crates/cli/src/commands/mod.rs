@@ -1,5 +1,5 @@
 //! The commands, one file each. A file defines the flags, sends the request and prints the answer.
-//! `overview` is `segue` without a command.
+//! `segue` without a command is `screen` on a terminal, and else `overview`.
 //!
 //! Several commands share these files:
 //!
@@ -37,9 +37,11 @@ pub(crate) mod resume;
 pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod scale;
+pub(crate) mod screen;
 pub(crate) mod send;
 pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod sweep;
 mod targets;
@@ -64,7 +66,9 @@ pub(crate) async fn carry_out(
     context: &mut Context,
 ) -> Result<CommandEnding> {
     match command {
+        None if screen::can_open(context) => screen::run(context).await,
         None => overview::run(context).await,
+        Some(SegueCommand::Status(_)) => status::run(context).await,
         Some(SegueCommand::Init(_)) => init::run(context),
         Some(SegueCommand::Up(arguments)) => up::run(arguments, context).await,
         Some(SegueCommand::Resume(arguments)) => resume::run(arguments, context).await,

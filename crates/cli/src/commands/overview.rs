@@ -1,4 +1,5 @@
-//! `segue` without a command: lists the sessions of this folder, and suggests next steps.
+//! `segue status`, and `segue` without a command and without a terminal: lists the sessions of this
+//! folder, and suggests next steps.
 
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use segue_core::api::{MaybeKnown, SessionView};
 use segue_core::model::{StatusKind, WaitingFor};
 use segue_core::rules::dialog;
-pub(crate) use segue_core::rules::display::counted;
+pub(crate) use segue_core::rules::display::{counted, place};
+pub(crate) use segue_core::rules::screens::asks;
 
 use super::style::TextTone;
 use super::table::{CutPlace, TableCell, TextTable};
@@ -55,13 +56,6 @@ pub(crate) fn question_hint(session: &SessionView) -> String {
         }
         None => format!("run `segue attach {name}`: it asks for {what}"),
     }
-}
-
-/// Returns whether a session asks a question on its terminal. A session that waits to be started
-/// does not.
-pub(crate) fn asks(session: &SessionView) -> bool {
-    session.status.known() == Some(StatusKind::Waiting)
-        && waiting_for(session).is_none_or(WaitingFor::needs_answer)
 }
 
 fn waiting_for(session: &SessionView) -> Option<WaitingFor> {
@@ -118,18 +112,6 @@ pub(crate) fn start_hints(sessions: &[SessionView]) -> Vec<String> {
         steps.push(format!("run `segue resume {name}` to see what is missing and what to do"));
     }
     steps
-}
-
-/// Returns a folder, with `~` for the home folder.
-pub(crate) fn place(folder: &Path, home: Option<&Path>) -> String {
-    // `strip_prefix` with an empty path succeeds for every folder.
-    let home = home.filter(|home| home.is_absolute());
-    let below = home.and_then(|home| folder.strip_prefix(home).ok());
-    match below {
-        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-        Some(rest) => format!("~/{}", rest.display()),
-        None => folder.display().to_string(),
-    }
 }
 
 /// Returns the status with its detail.
@@ -241,16 +223,6 @@ shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
         assert_eq!(tone(new.status.known()), TextTone::Plain);
         let waits = session("a", "waiting", Some("new reason"), 1);
         assert_eq!((status(&waits).as_str(), asks(&waits)), ("waiting (new reason)", true));
-    }
-
-    #[test]
-    fn absolute_home_folder_is_shown_as_a_tilde() {
-        let home = Some(Path::new("/home/ann"));
-        assert_eq!(place(Path::new("/home/ann"), home), "~");
-        assert_eq!(place(Path::new("/home/ann/x/y"), home), "~/x/y");
-        assert_eq!(place(Path::new("/home/ann"), Some(Path::new(""))), "/home/ann");
-        assert_eq!(place(Path::new("/home/anna/x"), home), "/home/anna/x");
-        assert_eq!(place(Path::new("/x"), None), "/x");
     }
 
     #[test]

@@ -149,10 +149,25 @@ fn in_brackets(choices: &[String]) -> String {
     if choices.is_empty() { String::new() } else { format!(" [{numbered}]") }
 }
 
+/// Returns which answers a command can give to a question, from the command that it names. If the
+/// question is not complete, it takes none: the user has to see all of it first.
+pub fn takes(dialog: &Dialog) -> Takes {
+    match answer_word(dialog) {
+        Some("yes") => Takes { yes: true, choice: !dialog.choices.is_empty() },
+        Some("1") => Takes { yes: false, choice: true },
+        _ => Takes { yes: false, choice: false },
+    }
+}
+
+/// Returns the answer in the command of a dialog.
+fn answer_word(dialog: &Dialog) -> Option<&str> {
+    dialog.answer.split_whitespace().nth(3)
+}
+
 /// Returns a hint with the command that answers the question.
 pub fn hint(dialog: &Dialog) -> String {
     let command = &dialog.answer;
-    match command.split_whitespace().nth(3) {
+    match answer_word(dialog) {
         Some("yes") => format!("run `{command}`, or `no`"),
         Some("1") => format!("run `{command}`, or another choice up to {}", dialog.choices.len()),
         _ => format!("run `{command}` to answer it"),
@@ -276,6 +291,7 @@ mod tests {
             let takes = Takes { yes, choice };
             let dialog = dialog("a/b", "7".to_owned(), WaitingFor::Question, asked, takes);
             assert_eq!(hint(&dialog), expected);
+            assert_eq!(super::takes(&dialog), takes);
         }
         let takes = Takes { yes: true, choice: true };
         let dialog = dialog("a/b", "7".to_owned(), WaitingFor::Trust, asked(&["Yes", "No"]), takes);

@@ -1,6 +1,7 @@
 //! Removes parts of untrusted text that must not be shown.
 
 use std::iter::Peekable;
+use std::path::Path;
 use std::str::Chars;
 
 pub use crate::model::{byte_count, is_misleading};
@@ -48,6 +49,27 @@ pub fn plain(text: &str) -> String {
         }
     }
     kept
+}
+
+/// Returns the text on one line, without control sequences and control characters.
+pub fn one_line(text: &str) -> String {
+    if !text.contains(['\n', '\r', '\t']) {
+        return plain(text);
+    }
+    let words: Vec<&str> = text.split(['\n', '\r', '\t']).filter(|part| !part.is_empty()).collect();
+    plain(&words.join(" "))
+}
+
+/// Returns a folder, with `~` for the home folder.
+pub fn place(folder: &Path, home: Option<&Path>) -> String {
+    // `strip_prefix` with an empty path succeeds for every folder.
+    let home = home.filter(|home| home.is_absolute());
+    let below = home.and_then(|home| folder.strip_prefix(home).ok());
+    match below {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => folder.display().to_string(),
+    }
 }
 
 fn skip_escape(rest: &mut Peekable<Chars<'_>>) {
@@ -154,6 +176,22 @@ mod tests {
         for (given, expected) in table {
             assert_eq!(plain(given), expected, "{given:?}");
         }
+    }
+
+    #[test]
+    fn one_line_has_no_line_breaks() {
+        assert_eq!(one_line("a\nb\r\nc\td\n"), "a b c d");
+        assert_eq!(one_line("\u{1b}[1mbold\u{1b}[0m\nnext"), "bold next");
+    }
+
+    #[test]
+    fn absolute_home_folder_is_shown_as_a_tilde() {
+        let home = Some(Path::new("/home/ann"));
+        assert_eq!(place(Path::new("/home/ann"), home), "~");
+        assert_eq!(place(Path::new("/home/ann/x/y"), home), "~/x/y");
+        assert_eq!(place(Path::new("/home/ann"), Some(Path::new(""))), "/home/ann");
+        assert_eq!(place(Path::new("/home/anna/x"), home), "/home/anna/x");
+        assert_eq!(place(Path::new("/x"), None), "/x");
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
 }
 
 /// Fills the store with as many sessions as months of use would leave. The daemon must not run.
-fn fill(world: &World) {
+pub(crate) fn fill(world: &World) {
     with_store(world, async |store| {
         let samples = Samples::default();
         for number in 0..SESSIONS {

@@ -25,6 +25,7 @@ mod past;
 mod recording;
 mod redaction;
 mod restore;
+mod screen;
 mod starts;
 mod streams;
 mod table;
@@ -41,7 +42,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 18] = [
+const MEASURES: [Measure; 19] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
@@ -60,6 +61,7 @@ const MEASURES: [Measure; 18] = [
     ("worktree", worktrees::measure),
     ("delivery", deliveries::measure),
     ("streams", streams::measure),
+    ("tui", screen::measure),
 ];
 
 fn main() {
