@@ -12,8 +12,9 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 mod type_names;
 
 /// Every allowed dependency between the crates of this workspace. Dev-dependencies are not checked.
-const EDGES: [(&str, &[&str]); 11] = [
+const EDGES: [(&str, &[&str]); 12] = [
     ("segue-core", &[]),
+    ("segue-web", &[]),
     ("segue-fakes", &["segue-core"]),
     ("segue-store", &["segue-core"]),
     ("segue-vendors", &["segue-core"]),
@@ -22,7 +23,15 @@ const EDGES: [(&str, &[&str]); 11] = [
     ("segue-host", &["segue-core"]),
     (
         "segue-server",
-        &["segue-core", "segue-forges", "segue-git", "segue-host", "segue-store", "segue-vendors"],
+        &[
+            "segue-core",
+            "segue-forges",
+            "segue-git",
+            "segue-host",
+            "segue-store",
+            "segue-vendors",
+            "segue-web",
+        ],
     ),
     ("segue-conformance", &["segue-core", "segue-host"]),
     ("segue-cli", &["segue-conformance", "segue-core", "segue-server"]),

@@ -33,6 +33,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 16, sql: include_str!("../../migrations/sqlite/0016_network.sql") },
     Migration { number: 17, sql: include_str!("../../migrations/sqlite/0017_deliveries.sql") },
     Migration { number: 18, sql: include_str!("../../migrations/sqlite/0018_housekeeping.sql") },
+    Migration { number: 19, sql: include_str!("../../migrations/sqlite/0019_browsers.sql") },
 ];
 
 /// Returns the version after these migrations.
