@@ -76,7 +76,7 @@ async function bundle(esbuild) {
 
 async function bundleWorker(esbuild, shell, name) {
   const built = await esbuild.build({
-    entryPoints: [join(here, "page/worker.ts")],
+    entryPoints: [join(here, "page/service-worker.ts")],
     bundle: true,
     minify: true,
     format: "iife",
@@ -97,8 +97,8 @@ async function build() {
     files.set(`/assets/${basename(file.path)}`, { content: file.contents, isImmutable: true });
   }
   const named = (prefix, end) => [...files.keys()].find((path) => path.startsWith(`/assets/${prefix}-`) && path.endsWith(end));
-  for (const name of ["icon.svg", "icon-alert.svg", "icon.png", "manifest.webmanifest"]) {
-    files.set(`/${name}`, { content: readFileSync(join(here, "page", name)), isImmutable: false });
+  for (const path of ["/icon.svg", "/assets/icon-alert.svg", "/assets/icon.png", "/manifest.webmanifest"]) {
+    files.set(path, { content: readFileSync(join(here, "page", basename(path))), isImmutable: false });
   }
   const html = readFileSync(join(here, "page/index.html"), "utf8")
     .replace("{{style}}", named("style", ".css"))
@@ -106,7 +106,7 @@ async function build() {
   const shell = ["/", ...files.keys()];
   const digest = stamp();
   const worker = await bundleWorker(esbuild, shell, `segue-${digest.slice(0, 12)}`);
-  files.set("/worker.js", { content: worker, isImmutable: false });
+  files.set("/service-worker.js", { content: worker, isImmutable: false });
   files.set("/index.html", { content: Buffer.from(html), isImmutable: false });
   write(files, digest);
 }

@@ -21,7 +21,7 @@ async function start(): Promise<void> {
   const root = document.getElementById("root");
   if (root) render(<App />, root);
   if ("serviceWorker" in navigator) {
-    navigator.serviceWorker.register("/worker.js").catch(() => {});
+    navigator.serviceWorker.register("/service-worker.js").catch(() => {});
   }
   // The login page asks for itself after it has logged in.
   if (currentRoute().view === "login") return;

@@ -2,6 +2,7 @@
 
 import { get, post, remove } from "./http.ts";
 import type {
+  Attention,
   CreatedShare,
   CreatedToken,
   Delivery,
@@ -22,7 +23,7 @@ import type {
   Selection,
   Session,
   Share,
-  Source,
+  SourceList,
   SweepReport,
   Task,
   TaskAddRequest,
@@ -72,8 +73,8 @@ export const screen = (id: string, signal?: AbortSignal) =>
   get<Screen>(`/v1/sessions/${segment(id)}/screen`, signal);
 
 /** Returns the sessions that need a person, the most urgent first. */
-export async function attention(): Promise<Session[]> {
-  return (await get<{ sessions: Session[] }>("/v1/attention")).sessions;
+export async function attention(): Promise<Attention[]> {
+  return (await get<{ sessions: Attention[] }>("/v1/attention")).sessions;
 }
 
 export function transcript(id: string, before: string | null, limit: number) {
@@ -160,9 +161,7 @@ export async function deliveries(): Promise<Delivery[]> {
 export const delivery = (id: string) => get<DeliveryContent>(`/v1/deliveries/${segment(id)}`);
 export const replayDelivery = (id: string) =>
   post<Delivery>("/v1/deliveries/replay", { delivery: id });
-export async function sources(): Promise<Source[]> {
-  return (await get<{ sources: Source[] }>("/v1/sources")).sources;
-}
+export const sources = () => get<SourceList>("/v1/sources");
 
 // Usage and disk
 

@@ -37,43 +37,10 @@ export type Selection = Schemas["Selection"];
 export type Problem = Schemas["Problem"];
 export type Health = Schemas["Health"];
 
-/** `GET /v1/web/session`: who uses this page. */
-export interface Identity {
-  csrf: string;
-  scopes: Scope[];
-  expires_at: string | null;
-  /** The only session that a share link shows. `null` for a login. */
-  session: string | null;
-}
-
-/** `GET /v1/sessions/{id}/screen`: the screen of an agent as text. */
-export interface Screen {
-  rows: number;
-  columns: number;
-  lines: string[];
-  at: string;
-}
-
-export interface Share {
-  id: string;
-  session: string;
-  address?: string | null;
-  created_at?: string;
-  expires_at: string;
-}
-
-export interface CreatedShare {
-  id: string;
-  url_path: string;
-  expires_at: string;
-}
-
-/** `GET /v1/sources`: a forge of `config.toml`. */
-export interface Source {
-  name: string;
-  forge?: string;
-  kind?: string;
-  url?: string | null;
-  failure?: string | null;
-  last_delivery_at?: string | null;
-}
+export type Identity = Schemas["WebSessionView"];
+export type Screen = Schemas["ScreenView"];
+export type Attention = Schemas["AttentionView"];
+export type Share = Schemas["ShareView"];
+export type CreatedShare = Schemas["ShareCreateReport"];
+export type SourceList = Schemas["SourceList"];
+export type Source = Schemas["SourceView"];

@@ -45,20 +45,27 @@ function goToAttention(step: 1 | -1): void {
     go("/");
     return;
   }
-  const at = attention.findIndex((it) => it.id === currentSession()?.id);
+  const at = attention.findIndex((it) => it.session.id === currentSession()?.id);
   const next = at < 0 ? 0 : (at + step + attention.length) % attention.length;
-  const session = attention[next];
+  const session = attention[next]?.session;
   if (session) go(sessionPath(session.id, "terminal"));
 }
 
 function answer(choice: number | null): () => void {
   return () => {
-    const session = currentSession() ?? fleet.get().attention[0] ?? null;
-    if (session?.dialog) openSheet({ kind: "answer", session, choice });
+    const session = askingSession();
+    if (session) openSheet({ kind: "answer", session, choice });
   };
 }
 
-const hasQuestion = () => Boolean((currentSession() ?? fleet.get().attention[0])?.dialog);
+/** Returns the current session if it asks a question, or else the most urgent one that asks. */
+function askingSession(): Session | null {
+  const current = currentSession();
+  if (current) return current.dialog ? current : null;
+  return fleet.get().attention.find((it) => it.session.dialog)?.session ?? null;
+}
+
+const hasQuestion = () => askingSession() !== null;
 
 function back(): void {
   const route = currentRoute();

@@ -32,7 +32,15 @@ export async function giveAnswer(
   return attempt(send, `Answered ${session.name}: ${words}`);
 }
 
-export function QuestionCard({ session, isInside }: { session: Session; isInside?: boolean }) {
+export function QuestionCard(props: {
+  session: Session;
+  /** Why the session needs a person, as words. */
+  text?: string;
+  since?: string;
+  /** Whether the card is on the page of its session. */
+  isInside?: boolean;
+}) {
+  const { session, isInside } = props;
   const { dialog } = session;
   const [isAnswered, setAnswered] = useState("");
   const isGone = dialog !== null && isAnswered === dialog.id;
@@ -54,7 +62,7 @@ export function QuestionCard({ session, isInside }: { session: Session; isInside
           </span>
         </h2>
         <span class="dim">
-          <Ago at={session.updated_at} />
+          <Ago at={props.since ?? session.updated_at} />
         </span>
       </header>
       {dialog ? (
@@ -70,7 +78,7 @@ export function QuestionCard({ session, isInside }: { session: Session; isInside
           />
         </>
       ) : (
-        <OtherNeed session={session} />
+        <OtherNeed session={session} text={props.text ?? statusDetail(session)} />
       )}
       <footer>
         <span>{session.vendor}</span>
@@ -132,12 +140,12 @@ function Answers(props: {
 }
 
 /** A session that needs a person for another reason than a question. */
-function OtherNeed({ session }: { session: Session }) {
+function OtherNeed({ session, text }: { session: Session; text: string }) {
   const mayWork = useMay("work");
   return (
     <>
       <p class="need">
-        <StatusMark status={session.status} /> {statusDetail(session)}
+        <StatusMark status={session.status} /> {text}
       </p>
       <p class="row-of-buttons">
         {mayWork && (

@@ -2,7 +2,7 @@
 
 import * as calls from "../api/calls.ts";
 import { ApiError } from "../api/http.ts";
-import type { Session } from "../api/types.ts";
+import type { Attention, Session } from "../api/types.ts";
 import { Cell } from "./cell.ts";
 import { identity } from "./identity.ts";
 
@@ -11,7 +11,7 @@ export interface Fleet {
   error: ApiError | null;
   byId: ReadonlyMap<string, Session>;
   /** The sessions that need a person, the most urgent first. */
-  attention: Session[];
+  attention: Attention[];
 }
 
 export const fleet = new Cell<Fleet>({

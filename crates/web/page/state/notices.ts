@@ -1,6 +1,6 @@
 // Notifications of the browser, and the number of questions in its title and its icon.
 
-import type { Session } from "../api/types.ts";
+import type { Attention } from "../api/types.ts";
 import { fleet } from "./fleet.ts";
 import { preferences } from "./preferences.ts";
 
@@ -17,14 +17,14 @@ export function startNotices(): void {
   });
 }
 
-function noticeKey(session: Session): string {
-  return `${session.id} ${session.dialog?.id ?? session.status}`;
+function noticeKey({ session, since }: Attention): string {
+  return `${session.id} ${session.dialog?.id ?? since}`;
 }
 
 function showCount(count: number): void {
   document.title = count > 0 ? `(${count}) Segue` : "Segue";
   const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
-  if (icon) icon.href = count > 0 ? "/icon-alert.svg" : "/icon.svg";
+  if (icon) icon.href = count > 0 ? "/assets/icon-alert.svg" : "/icon.svg";
   const badge = navigator as Navigator & {
     setAppBadge?: (count: number) => Promise<void>;
     clearAppBadge?: () => Promise<void>;
@@ -39,7 +39,7 @@ export interface NoticeData {
   question: string | null;
 }
 
-async function notifyAbout(session: Session): Promise<void> {
+async function notifyAbout({ session, text }: Attention): Promise<void> {
   const isWanted = preferences.get().notifies && Notification.permission === "granted";
   const isSeen = document.visibilityState === "visible" && document.hasFocus();
   if (!isWanted || isSeen || !("serviceWorker" in navigator)) return;
@@ -51,7 +51,7 @@ async function notifyAbout(session: Session): Promise<void> {
     .slice(0, 2)
     .map((title, index) => ({ action: String(index + 1), title }));
   const options: NotificationOptions & { actions: { action: string; title: string }[] } = {
-    body: dialog?.question ?? session.status_detail ?? session.status,
+    body: dialog?.question ?? text,
     tag: session.id,
     icon: "/icon.svg",
     data,

@@ -29,9 +29,8 @@ export function NeedsYou() {
         <NobodyWaits />
       ) : (
         <div class="cards" data-selectable>
-          {attention.map((session) => (
-            // The newest state of a session is in the list of all.
-            <QuestionCard key={session.id} session={byId.get(session.id) ?? session} />
+          {attention.map(({ session, text, since }) => (
+            <QuestionCard key={session.id} session={session} text={text} since={since} />
           ))}
         </div>
       )}

@@ -25,7 +25,8 @@ function emit(kind, session, text) {
   for (const stream of streams) stream.write(`id: ${event.seq}\nevent: ${kind}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-const attention = () => data.sessions.filter((it) => it.status === "waiting" || it.status === "lost");
+const needs = (session) => ({ reason: session.waiting_for ?? session.status, text: session.status_detail ?? session.status, since: session.updated_at, session });
+const attention = () => data.sessions.filter((it) => it.status === "waiting" || it.status === "lost").map(needs);
 const byId = (id) => data.sessions.find((it) => it.id === id);
 
 const ROUTES = [
@@ -62,7 +63,7 @@ const ROUTES = [
   ["GET /v1/tokens", () => ({ tokens: data.tokens })],
   ["GET /v1/shares", () => ({ shares: data.shares })],
   ["POST /v1/shares", () => ({ ...data.shares[0], url_path: "/share#b3f9" })],
-  ["GET /v1/sources", () => ({ sources: data.sources })],
+  ["GET /v1/sources", () => data.sources],
 ].map(([pattern, handler]) => [new RegExp(`^${pattern}$`), handler]);
 
 async function answer(request, response) {

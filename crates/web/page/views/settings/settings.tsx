@@ -1,8 +1,8 @@
 import * as calls from "../../api/calls.ts";
 import type { Finding, Source } from "../../api/types.ts";
+import { duration } from "../../model/format.ts";
 import { Choice } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Ago } from "../../parts/since.tsx";
 import { Loaded } from "../../parts/states.tsx";
 import { ViewHead } from "../../parts/view-head.tsx";
 import { useCell } from "../../state/cell.ts";
@@ -124,40 +124,42 @@ function Sources() {
     <section class="card">
       <h2>Sources</h2>
       <Loaded of={sources}>
-        {(data) =>
-          data.length === 0 ? (
-            <p class="dim">
-              <code>config.toml</code> has no sources. They turn issues of a forge into tasks.
-            </p>
-          ) : (
+        {({ sources: all, problems }) => (
+          <>
+            {all.length === 0 && (
+              <p class="dim">
+                <code>config.toml</code> has no sources. They turn issues of a forge into tasks.
+              </p>
+            )}
             <ul class="rows">
-              {data.map((source) => (
+              {all.map((source) => (
                 <SourceRow key={source.name} source={source} />
               ))}
             </ul>
-          )
-        }
+            {problems.map((problem) => (
+              <p key={problem} class="tone-failed">
+                ✕ {problem}
+              </p>
+            ))}
+          </>
+        )}
       </Loaded>
     </section>
   );
 }
 
 function SourceRow({ source }: { source: Source }) {
-  const hasFailed = Boolean(source.failure);
   return (
     <li class="row">
-      <span class={`status tone-${hasFailed ? "failed" : "done"}`}>
-        <span class="symbol" aria-hidden="true">
-          {hasFailed ? "✕" : "✓"}
-        </span>
-        {hasFailed ? "failed" : "works"}
-      </span>
       <strong>{source.name}</strong>
-      <span class="row-text dim">{source.failure ?? source.url ?? source.forge ?? ""}</span>
-      {source.last_delivery_at && (
-        <span class="dim">
-          <Ago at={source.last_delivery_at} />
-        </span>
+      <span class="row-text dim">
+        {source.forge}, asked every {duration(source.interval_seconds * 1000)}
+        {source.is_polled && ", without webhooks"}
+      </span>
+      {source.has_token ? (
+        <span class="tone-done">✓ has a token</span>
+      ) : (
+        <span class="tone-waiting">▲ no token</span>
       )}
     </li>
   );
