@@ -41,6 +41,7 @@ pub mod ssh_server;
 pub mod stand_in;
 pub mod vendor_scene;
 pub mod vendors;
+pub mod web_client;
 
 pub use forge_server::ForgeServer;
 pub use git_server::GitServer;
@@ -52,6 +53,7 @@ pub use segue_conformance::{
     wait, world,
 };
 pub use ssh_server::{SshClient, SshServer};
+pub use web_client::{TerminalClient, WebBrowser};
 
 /// Returns whether the environment variable `SEGUE_SOAK` asks for the long form of a test.
 pub fn is_soak() -> bool {

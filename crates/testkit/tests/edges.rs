@@ -64,11 +64,12 @@ const CORE_SEES: [&str; 10] = [
 ];
 
 /// Heavy dependencies, and the crates that may depend on them.
-const HOMES: [(&str, &[&str]); 9] = [
+const HOMES: [(&str, &[&str]); 10] = [
     ("rusqlite", &["segue-store", "segue-testkit", "segue-vendors"]),
     ("axum", &["segue-conformance", "segue-server", "segue-testkit"]),
     ("hyper", &["segue-server"]),
     ("tokio-rustls", &["segue-server"]),
+    ("tokio-tungstenite", &["segue-server", "segue-testkit"]),
     ("clap", &["segue-cli"]),
     ("reqwest", &["segue-forges"]),
     ("vt100", &["segue-conformance", "segue-host"]),

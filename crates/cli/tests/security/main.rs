@@ -7,6 +7,7 @@ mod private_texts;
 mod rights;
 mod scope;
 mod untrusted;
+mod web;
 mod webhooks;
 
 use segue_testkit::World;

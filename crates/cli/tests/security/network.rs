@@ -156,7 +156,7 @@ fn token_is_stored_nowhere() {
 }
 
 /// Calls a function with every file below a folder.
-fn visit(folder: &Path, look: &mut impl FnMut(&Path, &[u8])) {
+pub(crate) fn visit(folder: &Path, look: &mut impl FnMut(&Path, &[u8])) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let kind = fs::symlink_metadata(&path).unwrap().file_type();

@@ -102,7 +102,7 @@ pub fn find<'a>(
     known: &'a [StoredToken],
     now: Timestamp,
 ) -> Result<&'a StoredToken> {
-    let unknown = || unauthorized(kind, "not valid");
+    let unknown = || refusal(kind, "the token is not valid");
     if text.expose().len() > MAX_TEXT_BYTES {
         return Err(unknown());
     }
@@ -113,7 +113,7 @@ pub fn find<'a>(
     let equal: Vec<&StoredToken> = of_kind.filter(|it| is_equal(it)).collect();
     let found = *equal.first().ok_or_else(unknown)?;
     match end(found) {
-        Some(end) if end <= now => Err(unauthorized(kind, "expired")),
+        Some(end) if end <= now => Err(refusal(kind, "the token has expired")),
         _ => Ok(found),
     }
 }
@@ -125,29 +125,20 @@ pub fn missing() -> Error {
         .hint("send the header `Authorization: Bearer TOKEN`")
 }
 
-/// Returns the error for a link that is not valid, has been used or has expired. It does not say
-/// which.
-pub fn invalid_link() -> Error {
-    unauthorized(TokenKind::Share, "not valid")
-}
-
 const CREATE_HINT: &str =
     "run `segue token create --name NAME --scope SCOPE` on the machine of the daemon";
 
-fn unauthorized(kind: TokenKind, why: &str) -> Error {
-    let unauthorized = |message: String| Error::new(Kind::Unauthorized, message);
-    match (kind, why) {
-        (TokenKind::Program, "expired") => {
-            unauthorized("the token has expired".to_owned()).hint(CREATE_HINT)
-        }
-        (TokenKind::Program, _) => unauthorized(format!("the token is {why}")).hint(CREATE_HINT),
-        (TokenKind::Browser, _) => unauthorized("this browser is not logged in".to_owned())
+/// Returns the error for a text that is no valid token of this kind. `reason` is about a token of a
+/// program; whether a link or a login has existed is no business of the sender.
+fn refusal(kind: TokenKind, reason: &str) -> Error {
+    let unauthorized = |message: &str| Error::new(Kind::Unauthorized, message);
+    match kind {
+        TokenKind::Program => unauthorized(reason).hint(CREATE_HINT),
+        TokenKind::Browser => unauthorized("this browser is not logged in")
             .hint("run `segue web` on the machine of the daemon for a link"),
-        (TokenKind::Share, _) => {
-            unauthorized("the link is not valid, or not valid any more".to_owned())
-                .hint("run `segue web` on the machine of the daemon for a new link")
-                .hint("or ask the person who shared the session for a new link")
-        }
+        TokenKind::Share => unauthorized("the link is not valid, or not valid any more")
+            .hint("run `segue web` on the machine of the daemon for a new link")
+            .hint("or ask the person who shared the session for a new link"),
     }
 }
 

@@ -30,6 +30,7 @@ mod table;
 mod talk;
 mod tasks;
 mod timing;
+mod web;
 mod worktrees;
 
 use std::io::IsTerminal as _;
@@ -40,7 +41,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 17] = [
+const MEASURES: [Measure; 18] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
@@ -58,6 +59,7 @@ const MEASURES: [Measure; 17] = [
     ("task", tasks::measure),
     ("worktree", worktrees::measure),
     ("delivery", deliveries::measure),
+    ("web", web::measure),
 ];
 
 fn main() {
