@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-import { DESKTOP, PHONE, Scenario, checkAccess, go, segue, startAgent } from "./support.mjs";
+import { DESKTOP, PHONE, Scenario, checkAccess, go, segue } from "./support.mjs";
 import { fillWorld } from "./world.mjs";
 
 const pictures = process.env.SEGUE_PICTURES;
@@ -13,7 +13,7 @@ await Scenario.run(async (scenario) => {
   const { asking, worktree } = fillWorld();
   const session = (tab, id = asking.id) => `/sessions/${id}/${tab}`;
   const views = [
-    ["needs-you", "/", "Shall I go on?"],
+    ["needs-you", "/", "Allow?"],
     ["sessions", "/sessions", "reader"],
     ["terminal", session("terminal"), "Take control"],
     ["conversation", session("talk"), "Hand over from here"],

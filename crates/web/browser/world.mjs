@@ -16,19 +16,18 @@ function git(...words) {
 /** Markup that would run or load something if the page took it for HTML. */
 export const MARKUP = '<img src=x onerror="alert(1)"> <script>alert(2)</script> <b id="injected">bold</b>';
 
-const PROJECT = `fleet = "shop"
-
-[[agents]]
+const PROJECT = `[[agents]]
 name = "worker"
 vendor = "demo"
-start = false
 `;
 
 export function fillWorld() {
   git("init", "--initial-branch", "main");
   writeFileSync(join(folder, "greeting.txt"), "hello\nworld\n");
+  writeFileSync(join(folder, "segue.toml"), PROJECT);
   git("add", ".");
   git("commit", "-m", "first");
+  segue("trust", "--yes");
 
   startAgent("reader", "remember the word amber");
   segue("send", "reader", "--wait", "what is the word?");
@@ -39,6 +38,7 @@ export function fillWorld() {
   const coder = segueJson("ls", "--all").sessions.find((it) => it.name === "coder");
   writeFileSync(join(coder.worktree, "greeting.txt"), "hello\nbrave\nworld\n");
 
+  segue("task", "add", "--agent", "worker", "--wait", "Write the release notes");
   startAgent("asker");
   segue("send", "asker", "--no-wait", "/ask");
   segue("wait", "asker", "--for", "waiting");

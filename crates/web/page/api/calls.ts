@@ -156,9 +156,11 @@ function worktreeAction(action: string, name: string): Promise<WorktreeAction> {
 // Deliveries and sources
 
 export async function deliveries(): Promise<Delivery[]> {
-  return (await get<{ deliveries: Delivery[] }>("/v1/deliveries")).deliveries;
+  const limit = { limit: PAGE_ITEMS };
+  return (await post<{ deliveries: Delivery[] }>("/v1/deliveries", limit)).deliveries;
 }
-export const delivery = (id: string) => get<DeliveryContent>(`/v1/deliveries/${segment(id)}`);
+export const delivery = (id: string) =>
+  post<DeliveryContent>("/v1/deliveries/show", { delivery: id });
 export const replayDelivery = (id: string) =>
   post<Delivery>("/v1/deliveries/replay", { delivery: id });
 export const sources = () => get<SourceList>("/v1/sources");

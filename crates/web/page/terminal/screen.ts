@@ -34,7 +34,7 @@ export class TerminalScreen {
       disableStdin: true,
       cursorInactiveStyle: "outline",
       theme: terminalTheme(),
-      screenReaderMode: false,
+      minimumContrastRatio: 4.5,
       // Only this page may open links, and only those of the web.
       linkHandler: { activate: (_, text) => openLink(text) },
     });
