@@ -11,13 +11,13 @@ use segue_core::rules::address;
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
     adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, handoff, init,
-    log, ls, man, messages, reset, resume, rm, run, scale, send, serve, show, status, stop, sweep,
-    token, trust, up, usage, vendors, wait, worktree,
+    log, ls, man, messages, reset, resume, rm, run, scale, send, serve, share, show, status, stop,
+    sweep, token, trust, up, usage, vendors, wait, web, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 6] = ["acp", "fork", "mcp", "plan", "search", "web"];
+const NOT_BUILT: [&str; 5] = ["acp", "fork", "mcp", "plan", "search"];
 
 /// `segue help COMMAND` means `segue COMMAND --help`.
 const HELP: &str = "help";
@@ -79,6 +79,8 @@ pub(crate) enum SegueCommand {
     Vendors(vendors::VendorsArguments),
     Doctor(doctor::DoctorArguments),
     Trust(trust::TrustArguments),
+    Web(web::WebArguments),
+    Share(share::ShareArguments),
     Serve(serve::ServeArguments),
     Token(token::TokenArguments),
     Deliveries(deliveries::DeliveriesArguments),

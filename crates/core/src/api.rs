@@ -3,6 +3,7 @@
 mod adopt;
 mod answer;
 mod attach;
+mod attention;
 mod bringing_back;
 mod conversation;
 mod daemon;
@@ -26,13 +27,16 @@ mod run;
 mod scale;
 mod select;
 mod session;
+mod source;
 mod stop;
 mod task;
+mod terminal;
 mod trust;
 mod up;
 mod usage;
 mod vendors;
 mod wait;
+mod web;
 mod worktree;
 
 pub use adopt::{
@@ -40,6 +44,7 @@ pub use adopt::{
 };
 pub use answer::{AnswerReport, AnswerRequest};
 pub use attach::AttachPoint;
+pub use attention::{AttentionList, AttentionView};
 pub use bringing_back::{LeftAlone, SurplusSession};
 pub use conversation::{
     ConversationPart, ConversationReport, ConversationRequest, TakenOver, TranscriptPage,
@@ -85,16 +90,22 @@ pub use select::{
     AddressQuery, FailedTarget, SelectReport, SelectRequest, Selection, combined_error,
 };
 pub use session::{ListRequest, SessionList, SessionRef, SessionView, StartedSession};
+pub use source::{SourceList, SourceView};
 pub use stop::{StopOutcome, StopReport, StopRequest, StoppedSession};
 pub use task::{
-    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryBody, TaskRetryRequest,
-    TaskSelector, TaskSummaryList, TaskSummaryView, TaskView, TaskWaitRequest,
+    TaskAddRequest, TaskList, TaskListRequest, TaskPriorityBody, TaskReport, TaskRetryBody,
+    TaskRetryRequest, TaskSelector, TaskSummaryList, TaskSummaryView, TaskView, TaskWaitRequest,
 };
+pub use terminal::{ScreenView, TerminalNotice, TerminalQuery, TerminalRequest, TerminalUse};
 pub use trust::{TrustRequest, TrustView};
 pub use up::UpRequest;
 pub use usage::{UsageList, UsageRequest, UsageRow};
 pub use vendors::{Exemption, VendorList, VendorReport};
 pub use wait::{WaitReport, WaitRequest, WaitTarget};
+pub use web::{
+    CSRF_HEADER, ShareCreateReport, ShareCreateRequest, ShareList, ShareView, WebLinkReport,
+    WebLinkRequest, WebLoginRequest, WebSessionView,
+};
 pub use worktree::{
     BranchDistance, ChangeCounts, ChangedFile, WorktreeAction, WorktreeActionReport,
     WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest, WorktreeGcReport,

@@ -20,6 +20,7 @@ mod version;
 
 pub mod archive;
 pub mod atomic;
+pub mod browser;
 pub mod cgroup;
 pub mod clock;
 pub mod commands;

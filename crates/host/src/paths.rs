@@ -138,6 +138,11 @@ impl Paths {
         self.state.join("machine-id")
     }
 
+    /// Returns the file through which a browser is led to a login link.
+    pub fn browser_page(&self) -> PathBuf {
+        self.state().join("open.html")
+    }
+
     pub fn daemon_socket(&self) -> PathBuf {
         self.state.join("daemon.sock")
     }

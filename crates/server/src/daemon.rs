@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use segue_core::model::Environment;
+use segue_core::ports::Terminals;
 use segue_core::{Error, Result};
 use segue_host::listener::Listener;
 use segue_host::lock::FileLock;
@@ -21,7 +22,7 @@ use crate::requests::Requests;
 use crate::supervisor::{Supervisor, dispatch, start_sweeper, tasks};
 use crate::wiring::{self, Local};
 
-pub(crate) use serving::{CLOSE, HttpLimits, REQUEST_GRACE, ServedConnection};
+pub(crate) use serving::{CLOSE, ConnectionLease, HttpLimits, REQUEST_GRACE, ServedConnection};
 
 /// The state that all routes share.
 #[derive(Debug)]
@@ -36,6 +37,7 @@ pub(crate) struct Daemon {
     ending: watch::Sender<bool>,
     pub(crate) requests: Arc<Requests>,
     pub(crate) network: Network,
+    pub(crate) terminals: Arc<dyn Terminals>,
     pub(crate) events: EventFeed,
     pub(crate) metrics: Arc<Metrics>,
     /// Prevents a second daemon on the same store. Each daemon would take the other's agents for
@@ -94,6 +96,7 @@ async fn start(local: &Local) -> Result<Started> {
         ending: watch::channel(false).0,
         requests: Arc::default(),
         network,
+        terminals: local.terminals(),
         events: EventFeed::default(),
         metrics: Arc::default(),
         _store_lock: store_lock,

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
-use segue_core::model::{Environment, LaunchId, RequestId};
+use segue_core::model::{Environment, LaunchId, RequestId, SecretText, TerminalSize};
 use segue_core::ports::{
     Checkouts, Clock, Files, Forges, Ports, Program, ProgramSpec, Projects, Store, Terminals,
     Vendors,
@@ -27,7 +27,7 @@ use segue_host::machine::LocalMachine;
 use segue_host::watch::LocalWatchers;
 use segue_host::{LocalCommands, LocalDiskMeter, LocalNotifier, commands};
 use segue_host::{
-    Paths, ProcessContext, cgroup, failpoints, orphans, peer, process_context, scope,
+    Paths, ProcessContext, browser, cgroup, failpoints, orphans, peer, process_context, scope,
 };
 
 use crate::credentials::ConfiguredCredentials;
@@ -169,6 +169,15 @@ pub(crate) fn tidy_after_holders(paths: &Paths) {
 /// and an agent may have started it.
 pub(crate) async fn refuse_outside_holders(paths: &Paths) -> Result<()> {
     LocalHolders::new(paths.clone()).refuse_outside().await
+}
+
+/// Returns the size of an agent's screen and the text of its rows. `None` without a holder.
+pub(crate) async fn screen(
+    paths: &Paths,
+    launch: LaunchId,
+) -> Result<Option<(TerminalSize, Vec<String>)>> {
+    let snapshot = LocalHolders::new(paths.clone()).snapshot(launch).await?;
+    Ok(snapshot.map(|it| (TerminalSize { rows: it.size.rows, cols: it.size.cols }, it.rows)))
 }
 
 /// Deletes the copies that an earlier daemon wrote for clients to read.
@@ -340,6 +349,14 @@ pub fn edit(local: &Local, text: &str) -> Result<String> {
 /// Stops this process as Ctrl-Z does. Returns after the process was continued.
 pub fn suspend() -> Result<()> {
     process_context::suspend()
+}
+
+/// Opens a link in the user's browser. Returns false if the user has no display.
+pub fn open_in_browser(local: &Local, link: &SecretText) -> Result<bool> {
+    if !browser::has_display(local.environment()) {
+        return Ok(false);
+    }
+    browser::open(link, &local.paths.browser_page()).map(|()| true)
 }
 
 /// Returns the last output of a session's agent.

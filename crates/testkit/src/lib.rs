@@ -42,6 +42,7 @@ pub mod stand_in;
 pub mod tls_client;
 pub mod vendor_scene;
 pub mod vendors;
+pub mod web_client;
 
 pub use forge_server::ForgeServer;
 pub use git_server::GitServer;
@@ -54,6 +55,7 @@ pub use segue_conformance::{
 };
 pub use ssh_server::{SshClient, SshServer};
 pub use tls_client::{TestCertificate, TlsClient};
+pub use web_client::{TerminalClient, WebBrowser};
 
 /// Returns whether the environment variable `SEGUE_SOAK` asks for the long form of a test.
 pub fn is_soak() -> bool {

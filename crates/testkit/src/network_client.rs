@@ -27,6 +27,15 @@ pub struct HttpAnswer {
     pub text: String,
 }
 
+impl HttpAnswer {
+    /// Returns the value of a header. `None` if the answer does not have it.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let head = self.text.split("\r\n\r\n").next()?;
+        let mut fields = head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        fields.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+}
+
 impl NetworkClient {
     /// Makes the daemon of a world listen on a free port.
     pub fn listen(world: &World) -> Self {
@@ -136,9 +145,18 @@ pub fn connect_from(from: Ipv4Addr, to: SocketAddr) -> TcpStream {
 pub fn exchange(mut stream: impl Read + Write, bytes: &[u8]) -> HttpAnswer {
     // The daemon may answer and close before it has read everything.
     let _sent = stream.write_all(bytes).and_then(|()| stream.flush());
-    let mut answer = Vec::new();
-    let _closed = stream.read_to_end(&mut answer);
-    let text = String::from_utf8_lossy(&answer).into_owned();
+    answer(String::new(), stream)
+}
+
+/// Reads the rest of an answer, until the peer closes the connection or the answer is complete.
+pub(crate) fn answer(head: String, mut stream: impl Read) -> HttpAnswer {
+    let length =
+        head.to_ascii_lowercase().split("content-length: ").nth(1).map(|rest| {
+            rest.split("\r\n").next().and_then(|number| number.parse().ok()).unwrap_or(0)
+        });
+    let mut rest = Vec::new();
+    let _closed = stream.by_ref().take(length.unwrap_or(u64::MAX)).read_to_end(&mut rest);
+    let text = head + &String::from_utf8_lossy(&rest);
     let status = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
     let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     HttpAnswer { status, body: serde_json::from_str(body).unwrap_or(json!(null)), text }

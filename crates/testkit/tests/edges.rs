@@ -12,8 +12,9 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 mod type_names;
 
 /// Every allowed dependency between the crates of this workspace. Dev-dependencies are not checked.
-const EDGES: [(&str, &[&str]); 12] = [
+const EDGES: [(&str, &[&str]); 13] = [
     ("segue-core", &[]),
+    ("segue-web", &[]),
     ("segue-fakes", &["segue-core"]),
     ("segue-store", &["segue-core"]),
     ("segue-vendors", &["segue-core"]),
@@ -22,7 +23,15 @@ const EDGES: [(&str, &[&str]); 12] = [
     ("segue-host", &["segue-core"]),
     (
         "segue-server",
-        &["segue-core", "segue-forges", "segue-git", "segue-host", "segue-store", "segue-vendors"],
+        &[
+            "segue-core",
+            "segue-forges",
+            "segue-git",
+            "segue-host",
+            "segue-store",
+            "segue-vendors",
+            "segue-web",
+        ],
     ),
     ("segue-conformance", &["segue-core", "segue-host"]),
     ("segue-tui", &["segue-core"]),
@@ -56,11 +65,12 @@ const CORE_SEES: [&str; 10] = [
 ];
 
 /// Heavy dependencies, and the crates that may depend on them.
-const HOMES: [(&str, &[&str]); 11] = [
+const HOMES: [(&str, &[&str]); 12] = [
     ("rusqlite", &["segue-store", "segue-testkit", "segue-vendors"]),
     ("axum", &["segue-conformance", "segue-server", "segue-testkit"]),
     ("hyper", &["segue-server"]),
     ("tokio-rustls", &["segue-server"]),
+    ("tokio-tungstenite", &["segue-server", "segue-testkit"]),
     ("clap", &["segue-cli"]),
     ("reqwest", &["segue-forges"]),
     ("vt100", &["segue-conformance", "segue-host", "segue-tui"]),

@@ -40,6 +40,7 @@ pub(crate) mod scale;
 pub(crate) mod screen;
 pub(crate) mod send;
 pub(crate) mod serve;
+pub(crate) mod share;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod stop;
@@ -52,6 +53,7 @@ pub(crate) mod up;
 pub(crate) mod usage;
 pub(crate) mod vendors;
 pub(crate) mod wait;
+pub(crate) mod web;
 pub(crate) mod worktree;
 
 use segue_core::Result;
@@ -96,6 +98,8 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Vendors(arguments)) => vendors::run(&arguments, context),
         Some(SegueCommand::Trust(arguments)) => trust::run(&arguments, context).await,
         Some(SegueCommand::Serve(arguments)) => serve::run(arguments, context).await,
+        Some(SegueCommand::Web(arguments)) => web::run(arguments, context).await,
+        Some(SegueCommand::Share(arguments)) => share::run(arguments, context).await,
         Some(SegueCommand::Token(arguments)) => token::run(arguments, context).await,
         Some(SegueCommand::Deliveries(arguments)) => deliveries::run(arguments, context).await,
         Some(SegueCommand::Dispatch(arguments)) => dispatch::run(arguments, context).await,

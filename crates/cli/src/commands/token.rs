@@ -1,4 +1,4 @@
-//! `segue token`: tokens for programs that use Segue over HTTP.
+//! `segue token`: tokens for programs that use Segue over HTTP, logins of browsers, and links.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ struct TokenCreateArguments {
     expires: Option<SignedDuration>,
 }
 
-/// List the tokens, without their secret text
+/// List the tokens, browsers that are logged in and links to sessions
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  segue token ls\n  segue token ls --json")]
 struct TokenLsArguments {}
@@ -71,7 +71,7 @@ struct TokenRevokeArguments {
 
 /// The words for [`TokenScope`] on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum ScopeArgument {
+pub(super) enum ScopeArgument {
     Read,
     Send,
     Work,
@@ -125,7 +125,7 @@ async fn list(context: &mut Context) -> Result<CommandEnding> {
         return Ok(CommandEnding::Done);
     }
     let now = context.display().now;
-    let mut table = TextTable::new(&["NAME", "SCOPES", "CREATED", "USED", "EXPIRES"]);
+    let mut table = TextTable::new(&["NAME", "KIND", "SCOPES", "CREATED", "USED", "EXPIRES"]);
     for token in &list.tokens {
         table.row(row(token, now));
     }
@@ -137,7 +137,7 @@ async fn list(context: &mut Context) -> Result<CommandEnding> {
     Ok(CommandEnding::Done)
 }
 
-fn row(token: &TokenView, now: jiff::Timestamp) -> [TableCell<'_>; 5] {
+fn row(token: &TokenView, now: jiff::Timestamp) -> [TableCell<'_>; 6] {
     let scopes: Vec<&str> = token.scopes.iter().map(|scope| scope.word()).collect();
     let ago = |time| format!("{} ago", age(time, now));
     let expires = match token.expires_at {
@@ -147,6 +147,7 @@ fn row(token: &TokenView, now: jiff::Timestamp) -> [TableCell<'_>; 5] {
     };
     [
         TableCell::toned(&token.name, TextTone::Strong),
+        TableCell::new(token.kind.word()),
         TableCell::new(scopes.join(" ")),
         TableCell::new(ago(token.created_at)),
         TableCell::new(token.last_used_at.map_or_else(|| "never".to_owned(), ago)),

@@ -4,6 +4,7 @@ mod clients;
 mod problems;
 mod resources;
 mod streams;
+mod terminals;
 
 use segue_testkit::{HttpAnswer, NetworkClient, World};
 
@@ -24,7 +25,5 @@ fn world_with(names: &[&str]) -> (World, NetworkClient) {
 
 /// Returns the value of a header. `None` if the answer does not have it.
 fn header<'a>(answer: &'a HttpAnswer, name: &str) -> Option<&'a str> {
-    let head = answer.text.split("\r\n\r\n").next()?;
-    let fields = head.lines().skip(1).filter_map(|line| line.split_once(": "));
-    fields.into_iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    answer.header(name)
 }

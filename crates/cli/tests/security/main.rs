@@ -8,6 +8,7 @@ mod rights;
 mod scope;
 mod tls;
 mod untrusted;
+mod web;
 mod webhooks;
 
 use segue_testkit::World;

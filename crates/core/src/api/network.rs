@@ -7,7 +7,10 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{ListenSettings, SecretText, StoredToken, TokenId, TokenScope, Transport};
+use crate::model::{
+    ListenSettings, SecretText, SessionId, StoredToken, TokenId, TokenKind, TokenScope, Transport,
+};
+use crate::rules::tokens;
 use crate::word_enum::word_enum;
 
 /// `POST /v1/serve`
@@ -39,6 +42,9 @@ pub struct ServeReport {
     pub address: Option<SocketAddr>,
     pub transport: Option<Transport>,
     pub hosts: Vec<String>,
+    /// The URL of the web page, without a path.
+    #[serde(default)]
+    pub url: Option<String>,
     /// Why the daemon cannot listen.
     pub error: Option<String>,
 }
@@ -78,7 +84,10 @@ pub struct TokenRevokeRequest {
 pub struct TokenView {
     pub id: TokenId,
     pub name: String,
+    pub kind: TokenKind,
     pub scopes: BTreeSet<TokenScope>,
+    /// The only session that the token reaches. `None` if it reaches all of them.
+    pub session: Option<SessionId>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
@@ -89,9 +98,11 @@ impl From<&StoredToken> for TokenView {
         Self {
             id: stored.token.id,
             name: stored.token.name.clone(),
+            kind: stored.token.kind,
             scopes: stored.token.scopes.clone(),
+            session: stored.token.only_session,
             created_at: stored.created_at,
-            expires_at: stored.expires_at,
+            expires_at: tokens::end(stored),
             last_used_at: stored.last_used_at,
         }
     }

@@ -145,6 +145,13 @@ pub struct TaskRetryRequest {
     pub fresh: bool,
 }
 
+/// The body of `POST /v1/tasks/{id}/priority`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskPriorityBody {
+    /// From -9 to 9. A task with a higher number starts earlier.
+    pub priority: i8,
+}
+
 /// The body of `POST /v1/tasks/{id}/retry`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRetryBody {

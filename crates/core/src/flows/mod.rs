@@ -7,7 +7,9 @@
 pub mod adopt;
 pub mod agent;
 pub mod archive;
+pub mod attention;
 pub mod bringing_back;
+pub mod browsers;
 pub mod caller_environment;
 pub mod conversation;
 pub mod create;
@@ -43,6 +45,7 @@ pub mod salvage;
 pub(crate) mod samples;
 pub mod scale;
 pub mod select;
+pub mod shares;
 pub mod state;
 pub mod stop;
 pub mod tasks;

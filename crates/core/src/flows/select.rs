@@ -123,10 +123,11 @@ async fn find_one(
     }
 }
 
-/// Returns the query for the sessions that a caller may reach. An agent must not learn of any
-/// others, not even from an error.
+/// Returns the query for the sessions that a caller may reach. Neither an agent nor a link to one
+/// session may learn of any others, not even from an error.
 pub(crate) fn reachable(principal: &Principal) -> SessionQuery {
-    SessionQuery { reachable_from: principal.parent(), ..SessionQuery::default() }
+    let ids = principal.only_session().map(|session| vec![session]);
+    SessionQuery { reachable_from: principal.parent(), ids, ..SessionQuery::default() }
 }
 
 /// Returns the sessions of a selection. Returns an error if no name matches a session.

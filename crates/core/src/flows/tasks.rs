@@ -6,6 +6,7 @@ mod changes;
 mod end;
 mod find;
 mod place;
+mod priority;
 mod prompt;
 mod record;
 mod report;
@@ -21,6 +22,7 @@ pub use end::{TaskEnd, begin_anew, end, is_changed_meanwhile, retry_fresh, wait}
 pub(crate) use find::of_launch;
 pub use find::{by_id, find};
 pub use place::check_branch;
+pub use priority::set_priority;
 pub use prompt::{after_wait, first_prompt, next_prompt, verify_prompt};
 pub use record::change;
 pub use report::{due_reports, is_report_sent, report_sent};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Session, TokenId};
+use super::{Session, SessionId, TokenId};
 use crate::word_enum::word_enum;
 
 /// Who makes a request. It is determined once for each connection, and every decision about
@@ -13,7 +13,7 @@ pub enum Principal {
     User,
     /// A process that descends from a launch of this session.
     Agent(Box<Session>),
-    /// A program with a token.
+    /// A program with a token, or a browser that has logged in.
     Token(AccessToken),
 }
 
@@ -21,9 +21,24 @@ pub enum Principal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessToken {
     pub id: TokenId,
-    /// The name that the user gave to the token.
+    /// The name by which the user revokes the token.
     pub name: String,
+    pub kind: TokenKind,
     pub scopes: BTreeSet<TokenScope>,
+    /// The only session that the token reaches. `None` if it reaches all of them.
+    pub only_session: Option<SessionId>,
+}
+
+word_enum! {
+    /// Who has a token.
+    pub enum TokenKind {
+        /// A program, which sends the token with each request.
+        Program = "program",
+        /// A browser, which has the token as a cookie.
+        Browser = "browser",
+        /// The people who got a link to one session. Their browsers log in with it.
+        Share = "share",
+    }
 }
 
 word_enum! {

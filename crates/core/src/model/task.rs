@@ -33,7 +33,8 @@ pub struct Task {
     pub ended_at: Option<Timestamp>,
 }
 
-/// The request of a task. It never changes, except that a retry can name another agent.
+/// The request of a task. It never changes, except that a retry can name another agent, and that a
+/// queued task can get another priority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskOrder {
     pub fleet: FleetName,

@@ -1,11 +1,11 @@
-//! Tokens of programs that use the API over a network.
+//! Tokens of programs and browsers that use the API over a network.
 
 use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::AccessToken;
+use super::{AccessToken, TokenId};
 
 /// A token as it is stored: without its secret text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,11 +13,14 @@ pub struct StoredToken {
     pub token: AccessToken,
     pub digest: TokenDigest,
     pub created_at: Timestamp,
-    /// `None` if the token never expires.
+    /// `None` if the token never expires. A browser that is not used is logged out earlier.
     pub expires_at: Option<Timestamp>,
     /// The time of the last request with this token, with a precision of a minute. `None` before the
     /// first one.
     pub last_used_at: Option<Timestamp>,
+    /// The link with which a browser has logged in. The browser's token is removed with it. `None`
+    /// if the browser logged in with a link that was valid once.
+    pub made_from: Option<TokenId>,
 }
 
 /// The SHA-256 digest of a token's secret text, in hexadecimal digits. The secret has 256 random

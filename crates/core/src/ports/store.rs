@@ -302,7 +302,7 @@ pub enum Change {
     AddUsage(Box<UsageIncrement>),
     /// Adds a token. A name that another token has is a conflict.
     AddToken(Box<StoredToken>),
-    /// Deletes a token.
+    /// Deletes a token, and the tokens that were made from it.
     RemoveToken(TokenId),
     /// Records when a token was used last.
     UseToken {

@@ -34,6 +34,18 @@ pub fn reason(status: Status, failure: Option<FailureClass>) -> Option<Reason> {
 }
 
 impl Reason {
+    /// Returns the place of the reason in a list: an agent that could go on at once comes first.
+    pub fn urgency(self) -> u8 {
+        match self {
+            Self::Waiting(WaitingFor::Permission) => 0,
+            Self::Waiting(WaitingFor::Question) => 1,
+            Self::Waiting(WaitingFor::Trust) => 2,
+            Self::Waiting(WaitingFor::Choice | WaitingFor::Environment) => 3,
+            Self::Failed(_) => 4,
+            Self::Lost => 5,
+        }
+    }
+
     /// Returns the word that scripts get.
     pub fn word(self) -> &'static str {
         match self {
@@ -62,6 +74,19 @@ impl fmt::Display for Reason {
 mod tests {
     use super::*;
     use crate::model::Exit;
+
+    #[test]
+    fn questions_are_more_urgent_than_sessions_that_cannot_go_on() {
+        let reasons = [
+            Reason::Waiting(WaitingFor::Permission),
+            Reason::Waiting(WaitingFor::Question),
+            Reason::Waiting(WaitingFor::Trust),
+            Reason::Waiting(WaitingFor::Choice),
+            Reason::Failed(FailureClass::Account),
+            Reason::Lost,
+        ];
+        assert!(reasons.is_sorted_by_key(|reason| reason.urgency()));
+    }
 
     #[test]
     fn user_is_notified_only_if_the_session_cannot_continue_alone() {

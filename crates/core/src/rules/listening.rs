@@ -77,6 +77,66 @@ fn is_known_host(settings: &ListenSettings, local: IpAddr, host: &str) -> bool {
     by_number || by_loopback || settings.hosts.contains(&name)
 }
 
+/// The headers by which a browser reports which page made a request.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageHeaders<'a> {
+    pub origin: Option<&'a str>,
+    /// `Sec-Fetch-Site`
+    pub fetch_site: Option<&'a str>,
+}
+
+/// What a request with the cookie of a browser wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageRequest {
+    /// To read something. A browser shows the answer to no page of another site.
+    Read,
+    /// To change something.
+    Change,
+    /// To open a WebSocket. A browser lets every page do that, with the cookies of the server.
+    Connect,
+}
+
+/// Checks that a page of this server made a request with the cookie of a browser. A browser sends
+/// the cookie also for pages of other servers on the same machine, whose sites differ only by port.
+/// The origin itself is checked by [`check_site`].
+pub fn check_page(request: PageRequest, headers: PageHeaders<'_>) -> Result<()> {
+    let is_of_this_page = match headers.fetch_site {
+        Some("same-origin") => request != PageRequest::Connect || headers.origin.is_some(),
+        // A person has opened the address.
+        Some("none") => request == PageRequest::Read,
+        Some(_) => false,
+        None => request == PageRequest::Read || headers.origin.is_some(),
+    };
+    if is_of_this_page {
+        return Ok(());
+    }
+    Err(forbidden("only the page of Segue may use the login of this browser".to_owned())
+        .hint("a program needs a token: `segue token create --name NAME --scope SCOPE`"))
+}
+
+/// Returns whether a browser may send cookies to this address only over TLS. A proxy speaks TLS.
+pub fn has_tls(settings: &ListenSettings) -> bool {
+    settings.transport != Transport::Plain
+}
+
+/// Returns the URL of the web page, without a path.
+pub fn page_url(settings: &ListenSettings) -> String {
+    let (ip, port) = (settings.address.ip(), settings.address.port());
+    let scheme = if has_tls(settings) { "https" } else { "http" };
+    let name = match (settings.hosts.first(), ip) {
+        (Some(host), _) => host.clone(),
+        (None, IpAddr::V4(ip)) if ip.is_unspecified() => "127.0.0.1".to_owned(),
+        (None, IpAddr::V6(ip)) if ip.is_unspecified() => "[::1]".to_owned(),
+        (None, IpAddr::V4(ip)) => ip.to_string(),
+        (None, IpAddr::V6(ip)) => format!("[{ip}]"),
+    };
+    // A proxy has a port of its own, usually that of the scheme.
+    match settings.transport {
+        Transport::Proxy => format!("{scheme}://{name}"),
+        Transport::Plain | Transport::Tls { .. } => format!("{scheme}://{name}:{port}"),
+    }
+}
+
 /// Splits `name:port`. The brackets of an IPv6 address are removed.
 fn name_and_port(host: &str) -> (&str, Option<&str>) {
     if let Some((name, rest)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -166,6 +226,44 @@ mod tests {
         assert!(check_site(&proxy, local, Some("agents.example.org:443"), None).is_ok());
         assert!(check_site(&proxy, local, Some("other.example.org"), None).is_err());
         assert_eq!(check_site(&proxy, local, None, None).unwrap_err().kind, Kind::Usage);
+    }
+
+    #[test]
+    fn cookie_is_accepted_only_from_the_page_of_this_server() {
+        use PageRequest::{Change, Connect, Read};
+        let own = Some("http://localhost:4747");
+        let table = [
+            (None, None, [true, false, false]),
+            (own, None, [true, true, true]),
+            (None, Some("same-origin"), [true, true, false]),
+            (own, Some("same-origin"), [true, true, true]),
+            (None, Some("none"), [true, false, false]),
+            (own, Some("same-site"), [false, false, false]),
+            (own, Some("cross-site"), [false, false, false]),
+            (None, Some("same-site"), [false, false, false]),
+            (own, Some("invented"), [false, false, false]),
+        ];
+        for (origin, fetch_site, expected) in table {
+            for (request, is_allowed) in [Read, Change, Connect].into_iter().zip(expected) {
+                let checked = check_page(request, PageHeaders { origin, fetch_site });
+                assert_eq!(checked.is_ok(), is_allowed, "{origin:?} {fetch_site:?} {request:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn page_has_the_url_by_which_a_browser_reaches_the_daemon() {
+        let table = [
+            ("127.0.0.1:4747", Transport::Plain, &[][..], "http://127.0.0.1:4747"),
+            ("[::1]:4747", Transport::Plain, &[], "http://[::1]:4747"),
+            ("127.0.0.1:4747", Transport::Plain, &["box"], "http://box:4747"),
+            ("0.0.0.0:4747", tls(), &[], "https://127.0.0.1:4747"),
+            ("[::]:4747", tls(), &["a.example", "b.example"], "https://a.example:4747"),
+            ("127.0.0.1:4747", Transport::Proxy, &["a.example"], "https://a.example"),
+        ];
+        for (address, transport, hosts, expected) in table {
+            assert_eq!(page_url(&settings(address, transport, hosts)), expected, "{address}");
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub mod last_output;
 pub mod lifecycle;
 pub mod listening;
 pub mod listing;
+pub mod login_codes;
 pub mod machines;
 pub mod naming;
 pub mod origin;

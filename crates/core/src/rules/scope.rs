@@ -8,13 +8,17 @@ use uuid::Uuid;
 use crate::error::{Error, Kind, Result};
 use crate::model::{
     AccessToken, Permission, PermissionEffect, Principal, RequestId, RequestKey, Session,
-    SessionId, TokenScope, VendorDescription, VendorId,
+    SessionId, TokenKind, TokenScope, VendorDescription, VendorId,
 };
 
 /// An action that an agent may not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestrictedAction {
     Attach,
+    /// Watching a terminal through the daemon.
+    WatchTerminal,
+    /// Typing into a terminal through the daemon.
+    ControlTerminal,
     /// Answering a dialog in place of a person.
     Answer,
     Remove,
@@ -46,7 +50,23 @@ pub enum RouteRight {
     Local,
     /// Nothing that Segue gives away: the route itself checks who has sent the request.
     Signed,
+    /// Nothing: the route shows nothing, or checks a code.
+    Public,
+    /// The login of a browser, whatever it allows: the route is about that login.
+    Browser,
 }
+
+/// A request for a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouteUse {
+    pub right: RouteRight,
+    /// Whether the route shows nothing but the sessions that its caller may reach.
+    pub is_shareable: bool,
+    /// The session that the path names.
+    pub session: Option<SessionId>,
+}
+
+const SHARED: &str = "this link shows one session, and nothing else";
 
 const ARGUMENTS: &str = "give arguments to the vendor's program";
 
@@ -58,15 +78,29 @@ impl Principal {
         match self {
             Self::User => Ok(()),
             Self::Agent(session) => Err(refusal(session, description_of(action))),
+            Self::Token(token)
+                if token.only_session.is_some() && action != RestrictedAction::WatchTerminal =>
+            {
+                Err(Error::new(Kind::Forbidden, SHARED))
+            }
             Self::Token(token) => require(token, scope_for(action), description_of(action)),
         }
     }
 
     /// Returns an error if a token may not use a route.
-    pub fn allow_route(&self, right: RouteRight) -> Result<()> {
-        match (self, right) {
-            (Self::Token(token), RouteRight::Scope(scope)) => require(token, scope, "do this"),
-            (Self::Token(_), RouteRight::Local) => {
+    pub fn allow_route(&self, route: RouteUse) -> Result<()> {
+        let Self::Token(token) = self else { return Ok(()) };
+        let is_shared = route.is_shareable || route.right == RouteRight::Browser;
+        let is_other = |own| route.session.is_some_and(|session| session != own);
+        if token.only_session.is_some_and(|own| !is_shared || is_other(own)) {
+            return Err(Error::new(Kind::Forbidden, SHARED));
+        }
+        match route.right {
+            RouteRight::Scope(scope) => require(token, scope, "do this"),
+            RouteRight::Browser if token.kind != TokenKind::Browser => {
+                Err(Error::new(Kind::Forbidden, "only a browser that has logged in may do this"))
+            }
+            RouteRight::Local => {
                 Err(Error::new(Kind::Forbidden, "only a program on this machine may do this")
                     .hint("run `segue` on the machine of the daemon"))
             }
@@ -81,7 +115,18 @@ impl Principal {
             Self::Agent(own) if own.id != id && parent != Some(own.id) => {
                 Err(refusal(own, OTHER_SESSION))
             }
+            Self::Token(token) if token.only_session.is_some_and(|own| own != id) => {
+                Err(Error::new(Kind::Forbidden, SHARED))
+            }
             Self::User | Self::Agent(_) | Self::Token(_) => Ok(()),
+        }
+    }
+
+    /// Returns the only session that a token reaches. `None` for all other callers.
+    pub fn only_session(&self) -> Option<SessionId> {
+        match self {
+            Self::Token(token) => token.only_session,
+            Self::User | Self::Agent(_) => None,
         }
     }
 
@@ -191,6 +236,8 @@ impl Principal {
 fn description_of(action: RestrictedAction) -> &'static str {
     match action {
         RestrictedAction::Attach => "attach to a terminal, where it could answer for a person",
+        RestrictedAction::WatchTerminal => "watch a terminal",
+        RestrictedAction::ControlTerminal => "type into a terminal",
         RestrictedAction::Answer => "answer a question that was put to a person",
         RestrictedAction::Remove => "remove a session",
         RestrictedAction::Trust => "trust a project file",
@@ -209,8 +256,10 @@ fn description_of(action: RestrictedAction) -> &'static str {
 /// Returns the scope that a token needs for an action.
 fn scope_for(action: RestrictedAction) -> TokenScope {
     match action {
-        RestrictedAction::ReadAll | RestrictedAction::ReadTasks => TokenScope::Read,
-        RestrictedAction::Answer => TokenScope::Send,
+        RestrictedAction::ReadAll
+        | RestrictedAction::ReadTasks
+        | RestrictedAction::WatchTerminal => TokenScope::Read,
+        RestrictedAction::Answer | RestrictedAction::ControlTerminal => TokenScope::Send,
         RestrictedAction::Everything | RestrictedAction::MakeWorktree | RestrictedAction::Tasks => {
             TokenScope::Work
         }
@@ -245,6 +294,12 @@ mod tests {
     use super::*;
     use crate::flows::samples;
     use crate::model::TokenId;
+
+    fn program(scopes: std::collections::BTreeSet<TokenScope>) -> AccessToken {
+        let id = TokenId::new(Uuid::from_u128(7));
+        let (name, kind) = ("ci".to_owned(), TokenKind::Program);
+        AccessToken { id, name, kind, scopes, only_session: None }
+    }
 
     fn agent(permission: Permission) -> Principal {
         let mut session = samples::session(1, "coder");
@@ -349,7 +404,7 @@ mod tests {
         let token = |number| {
             let id = TokenId::new(Uuid::from_u128(number));
             let scopes = std::collections::BTreeSet::from([TokenScope::Work]);
-            Principal::Token(AccessToken { id, name: "ci".to_owned(), scopes })
+            Principal::Token(AccessToken { id, ..program(scopes) })
         };
         let callers = [Principal::User, agent(Permission::Ask), token(7), token(8)];
         let keys = callers.each_ref().map(|caller| caller.request_key(id));
@@ -363,11 +418,8 @@ mod tests {
     fn token_allows_only_the_actions_of_its_scopes() {
         use RestrictedAction::{Answer, Everything, Network, ReadTasks, Remove, Tasks, Trust};
         use TokenScope::{Admin, Read, Send, Work};
-        let token = |scopes: &[TokenScope]| {
-            let scopes = scopes.iter().copied().collect();
-            let id = TokenId::new(Uuid::from_u128(7));
-            Principal::Token(AccessToken { id, name: "ci".to_owned(), scopes })
-        };
+        let token =
+            |scopes: &[TokenScope]| Principal::Token(program(scopes.iter().copied().collect()));
         let table = [
             (vec![Read], Answer, false),
             (vec![Send], Answer, true),
@@ -391,10 +443,13 @@ mod tests {
             (vec![Admin], RouteRight::Scope(Work), true),
             (vec![Admin], RouteRight::Local, false),
             (vec![], RouteRight::Signed, true),
+            (vec![], RouteRight::Public, true),
+            (vec![Admin], RouteRight::Browser, false),
         ];
         for (scopes, right, allowed) in routes {
-            assert_eq!(token(&scopes).allow_route(right).is_ok(), allowed, "{scopes:?} {right:?}");
-            assert!(Principal::User.allow_route(right).is_ok());
+            let route = RouteUse { right, is_shareable: false, session: None };
+            assert_eq!(token(&scopes).allow_route(route).is_ok(), allowed, "{scopes:?} {right:?}");
+            assert!(Principal::User.allow_route(route).is_ok());
         }
         let other = SessionId::new(Uuid::from_u128(2));
         assert!(token(&[Read]).allow_session(other, None).is_ok());
@@ -404,5 +459,47 @@ mod tests {
         assert_eq!(token(&[Work]).permission(None).ok(), Some(Permission::Ask));
         assert!(token(&[Work]).permission(Some(Permission::Auto)).is_err());
         assert_eq!(token(&[Admin]).permission(Some(Permission::Auto)).ok(), Some(Permission::Auto));
+    }
+
+    #[test]
+    fn link_to_a_session_reaches_only_that_session() {
+        use RouteRight::{Browser, Local, Public, Scope, Signed};
+        use TokenScope::{Admin, Read, Send, Work};
+        let session = |number| SessionId::new(Uuid::from_u128(number));
+        let (own, other) = (session(1), session(2));
+        let scopes = std::collections::BTreeSet::from([Read]);
+        let (kind, only_session) = (TokenKind::Browser, Some(own));
+        let guest = Principal::Token(AccessToken { kind, only_session, ..program(scopes) });
+        let table = [
+            (Scope(Read), true, Some(own), true),
+            (Scope(Read), true, None, true),
+            (Scope(Read), true, Some(other), false),
+            (Scope(Read), false, Some(own), false),
+            (Scope(Read), false, None, false),
+            (Scope(Send), true, Some(own), false),
+            (Scope(Work), true, Some(own), false),
+            (Scope(Admin), true, Some(own), false),
+            (Local, false, None, false),
+            (Browser, false, None, true),
+            (Public, false, None, false),
+            (Signed, false, None, false),
+        ];
+        for (right, is_shareable, session, is_allowed) in table {
+            let route = RouteUse { right, is_shareable, session };
+            assert_eq!(guest.allow_route(route).is_ok(), is_allowed, "{route:?}");
+        }
+        assert!(guest.allow_session(own, None).is_ok());
+        assert!(guest.allow_session(other, Some(own)).is_err());
+        assert!(guest.allow(RestrictedAction::WatchTerminal).is_ok());
+        for action in [
+            RestrictedAction::ControlTerminal,
+            RestrictedAction::ReadAll,
+            RestrictedAction::ReadTasks,
+            RestrictedAction::Answer,
+            RestrictedAction::Everything,
+        ] {
+            assert!(guest.allow(action).is_err(), "{action:?}");
+        }
+        assert!(agent(Permission::Auto).allow(RestrictedAction::WatchTerminal).is_err());
     }
 }

@@ -1,11 +1,12 @@
-//! Tokens: how their text looks, and whether a presented text is a valid token.
+//! Tokens: how their text looks, whether a presented text is a valid token, and how long a token is
+//! valid. The cookie of a browser and the code of a link are tokens as well.
 
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::error::{Error, Kind, Result};
-use crate::model::{SecretText, StoredToken, TokenDigest};
+use crate::model::{SecretText, StoredToken, TokenDigest, TokenId, TokenKind};
 
 /// The number of random bytes of a token.
 pub const SECRET_BYTES: usize = 32;
@@ -21,6 +22,15 @@ const MAX_NAME_CHARS: usize = 64;
 
 /// The time of the last use is recorded at most this often, so that reading needs no writing.
 const USE_PRECISION: SignedDuration = SignedDuration::from_mins(1);
+
+/// A browser that sends no request for this long is logged out.
+pub const BROWSER_IDLE_TIME: SignedDuration = SignedDuration::from_hours(12);
+
+/// A browser is logged out after this time, however much it is used.
+pub const BROWSER_LIFETIME: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// The longest time that a link to a session can be used.
+pub const MAX_SHARE_LIFETIME: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// Returns the text of a token with these random bytes.
 pub fn text(random: [u8; SECRET_BYTES]) -> SecretText {
@@ -49,39 +59,87 @@ pub fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the token with this text. The comparison takes the same time for every text of the same
-/// length.
+/// Returns the name of a token that the user does not name: its kind, and the random end of its id.
+pub fn name_of(kind: TokenKind, id: TokenId) -> String {
+    let id = id.uuid().simple().to_string();
+    format!("{}-{}", kind.word(), id.get(id.len() - 8..).unwrap_or_default())
+}
+
+/// Returns when a token stops being valid if it is not used any more. `None` if it never does.
+pub fn end(token: &StoredToken) -> Option<Timestamp> {
+    let last_used_at = token.last_used_at.unwrap_or(token.created_at);
+    let idle_end = match token.token.kind {
+        TokenKind::Browser => last_used_at.checked_add(BROWSER_IDLE_TIME).ok(),
+        TokenKind::Program | TokenKind::Share => None,
+    };
+    token.expires_at.into_iter().chain(idle_end).min()
+}
+
+/// Returns the text that a browser's page sends with each change. Another page cannot read it: it
+/// follows from the cookie, which no page can read.
+pub fn csrf(cookie: &SecretText) -> SecretText {
+    let digest = Sha256::new().chain_update("segue csrf ").chain_update(cookie.expose()).finalize();
+    SecretText::new(hexadecimal(&digest))
+}
+
+/// Checks the text that a page has sent with a change.
+pub fn check_csrf(cookie: &SecretText, presented: Option<&str>) -> Result<()> {
+    let expected = csrf(cookie);
+    let is_equal = |it: &str| it.as_bytes().ct_eq(expected.expose().as_bytes()).into();
+    if presented.is_some_and(is_equal) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Forbidden, "the request is not from the page of Segue")
+        .caused_by("the header `segue-csrf` is missing or wrong")
+        .hint("reload the page"))
+}
+
+/// Returns the token of this kind with this text. The comparison takes the same time for every text
+/// of the same length.
 pub fn find<'a>(
     text: &SecretText,
+    kind: TokenKind,
     known: &'a [StoredToken],
     now: Timestamp,
 ) -> Result<&'a StoredToken> {
+    let unknown = || refusal(kind, "the token is not valid");
     if text.expose().len() > MAX_TEXT_BYTES {
         return Err(unknown());
     }
     let presented = digest(text);
     let is_equal = |it: &StoredToken| presented.as_bytes().ct_eq(it.digest.as_bytes()).into();
     // All tokens are compared, so that the time does not show which token is similar.
-    let equal: Vec<&StoredToken> = known.iter().filter(|it| is_equal(it)).collect();
+    let of_kind = known.iter().filter(|it| it.token.kind == kind);
+    let equal: Vec<&StoredToken> = of_kind.filter(|it| is_equal(it)).collect();
     let found = *equal.first().ok_or_else(unknown)?;
-    match found.expires_at {
-        Some(end) if end <= now => Err(unauthorized("the token has expired")),
+    match end(found) {
+        Some(end) if end <= now => Err(refusal(kind, "the token has expired")),
         _ => Ok(found),
     }
 }
 
 /// Returns the error for a request without a valid token.
 pub fn missing() -> Error {
-    unauthorized("this request needs a token").hint("send the header `Authorization: Bearer TOKEN`")
+    Error::new(Kind::Unauthorized, "this request needs a token")
+        .hint(CREATE_HINT)
+        .hint("send the header `Authorization: Bearer TOKEN`")
 }
 
-fn unknown() -> Error {
-    unauthorized("the token is not valid")
-}
+const CREATE_HINT: &str =
+    "run `segue token create --name NAME --scope SCOPE` on the machine of the daemon";
 
-fn unauthorized(message: &str) -> Error {
-    Error::new(Kind::Unauthorized, message)
-        .hint("run `segue token create --name NAME --scope SCOPE` on the machine of the daemon")
+/// Returns the error for a text that is no valid token of this kind. `reason` is about a token of a
+/// program; whether a link or a login has existed is no business of the sender.
+fn refusal(kind: TokenKind, reason: &str) -> Error {
+    let unauthorized = |message: &str| Error::new(Kind::Unauthorized, message);
+    match kind {
+        TokenKind::Program => unauthorized(reason).hint(CREATE_HINT),
+        TokenKind::Browser => unauthorized("this browser is not logged in")
+            .hint("run `segue web` on the machine of the daemon for a link"),
+        TokenKind::Share => unauthorized("the link is not valid, or not valid any more")
+            .hint("run `segue web` on the machine of the daemon for a new link")
+            .hint("or ask the person who shared the session for a new link"),
+    }
 }
 
 /// Returns whether a use of a token has to be recorded.
@@ -96,7 +154,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{AccessToken, TokenId, TokenScope};
+    use crate::model::{AccessToken, TokenScope};
 
     fn stored(name: &str, random: u8, expires_at: Option<i64>) -> StoredToken {
         let time = |second| Timestamp::from_second(second).unwrap();
@@ -104,12 +162,15 @@ mod tests {
             token: AccessToken {
                 id: TokenId::new(Uuid::from_u128(random.into())),
                 name: name.to_owned(),
+                kind: TokenKind::Program,
                 scopes: BTreeSet::from([TokenScope::Read]),
+                only_session: None,
             },
             digest: digest(&text([random; SECRET_BYTES])),
             created_at: time(0),
             expires_at: expires_at.map(time),
             last_used_at: None,
+            made_from: None,
         }
     }
 
@@ -118,8 +179,9 @@ mod tests {
         let known = [stored("a", 1, None), stored("b", 2, Some(100))];
         let now = |second| Timestamp::from_second(second).unwrap();
         let of = |random| text([random; SECRET_BYTES]);
-        assert_eq!(find(&of(1), &known, now(50)).unwrap().token.name, "a");
-        assert_eq!(find(&of(2), &known, now(99)).unwrap().token.name, "b");
+        let find = |text: &SecretText, second| find(text, TokenKind::Program, &known, now(second));
+        assert_eq!(find(&of(1), 50).unwrap().token.name, "a");
+        assert_eq!(find(&of(2), 99).unwrap().token.name, "b");
         let whole = of(1).expose().to_owned();
         let table = [
             (of(2), 100, "expired"),
@@ -131,10 +193,56 @@ mod tests {
             (SecretText::new("x".repeat(1 << 20)), 50, "not valid"),
         ];
         for (text, second, expected) in table {
-            let error = find(&text, &known, now(second)).unwrap_err();
+            let error = find(&text, second).unwrap_err();
             assert_eq!(error.kind, Kind::Unauthorized);
             assert!(error.message.contains(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn token_is_found_only_as_what_it_is() {
+        let now = Timestamp::from_second(50).unwrap();
+        for kind in TokenKind::ALL {
+            let mut token = stored("a", 1, None);
+            token.token.kind = *kind;
+            for wanted in TokenKind::ALL {
+                let found = find(&text([1; SECRET_BYTES]), *wanted, &[token.clone()], now);
+                assert_eq!(found.is_ok(), kind == wanted, "{kind:?} {wanted:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn browser_is_logged_out_if_it_is_not_used_or_after_its_whole_life() {
+        let hour = |number: i64| Timestamp::from_second(number * 3600).unwrap();
+        let table = [
+            (TokenKind::Program, None, None, None),
+            (TokenKind::Program, Some(1), None, Some(1)),
+            (TokenKind::Share, Some(100), Some(3), Some(100)),
+            (TokenKind::Browser, Some(720), None, Some(12)),
+            (TokenKind::Browser, Some(720), Some(20), Some(32)),
+            (TokenKind::Browser, Some(720), Some(719), Some(720)),
+        ];
+        for (kind, expires_at, last_used_at, expected) in table {
+            let mut token = stored("a", 1, None);
+            token.token.kind = kind;
+            (token.expires_at, token.last_used_at) = (expires_at.map(hour), last_used_at.map(hour));
+            assert_eq!(end(&token), expected.map(hour), "{kind:?} {expires_at:?} {last_used_at:?}");
+        }
+    }
+
+    #[test]
+    fn page_of_another_browser_cannot_guess_the_text_for_changes() {
+        let (own, other) = (text([1; SECRET_BYTES]), text([2; SECRET_BYTES]));
+        let right = csrf(&own);
+        assert!(check_csrf(&own, Some(right.expose())).is_ok());
+        let cut = &right.expose()[1..];
+        let wrong = [None, Some(""), Some(cut), Some(own.expose()), Some(right.expose())];
+        for presented in wrong {
+            let error = check_csrf(&other, presented).unwrap_err();
+            assert_eq!(error.kind, Kind::Forbidden);
+        }
+        assert!(check_csrf(&own, Some(cut)).is_err());
     }
 
     #[test]

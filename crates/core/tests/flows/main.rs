@@ -5,6 +5,7 @@ mod adopt;
 mod agents;
 mod archive;
 mod bringing_back;
+mod browsers;
 mod conversation;
 mod credentials;
 mod dispatch;

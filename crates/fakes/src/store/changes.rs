@@ -119,7 +119,7 @@ impl Tables {
 
     fn remove_token(&mut self, id: TokenId) -> Result<()> {
         self.token_mut(id)?;
-        self.tokens.retain(|it| it.token.id != id);
+        self.tokens.retain(|it| it.token.id != id && it.made_from != Some(id));
         Ok(())
     }
 

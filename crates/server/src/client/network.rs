@@ -1,10 +1,10 @@
-//! Requests about the network: where the daemon listens, and tokens.
+//! Requests about the network: where the daemon listens, tokens, and links for browsers.
 
 use hyper::Method;
 use segue_core::Result;
 use segue_core::api::{
-    ServeReport, ServeRequest, TokenCreateReport, TokenCreateRequest, TokenList,
-    TokenRevokeRequest, TokenView,
+    ServeReport, ServeRequest, ShareCreateReport, ShareCreateRequest, TokenCreateReport,
+    TokenCreateRequest, TokenList, TokenRevokeRequest, TokenView, WebLinkReport, WebLinkRequest,
 };
 
 use super::Client;
@@ -17,6 +17,16 @@ impl Client {
 
     pub async fn create_token(&self, request: &TokenCreateRequest) -> Result<TokenCreateReport> {
         self.line.change(Method::POST, "/v1/tokens", request).await
+    }
+
+    /// Creates a link with which one browser can log in, once.
+    pub async fn create_web_link(&self, request: &WebLinkRequest) -> Result<WebLinkReport> {
+        self.line.change(Method::POST, "/v1/web/links", request).await
+    }
+
+    /// Creates a link that shows one session.
+    pub async fn create_share(&self, request: &ShareCreateRequest) -> Result<ShareCreateReport> {
+        self.line.change(Method::POST, "/v1/shares", request).await
     }
 
     pub async fn tokens(&self) -> Result<TokenList> {

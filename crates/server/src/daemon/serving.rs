@@ -105,6 +105,10 @@ pub(crate) struct HttpLimits {
 /// The most bytes of a request's headers that a client on a network may send.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
 
+/// Keeps the daemon from ending before a connection is closed that has left HTTP.
+#[derive(Clone, Debug)]
+pub(crate) struct ConnectionLease(#[expect(dead_code, reason = "it is only held")] Option<Open>);
+
 /// Serves one client. A clone serves another one.
 #[derive(Clone)]
 pub(crate) struct ServedConnection {
@@ -132,14 +136,15 @@ impl ServedConnection {
 
     pub(crate) async fn serve<S>(self, stream: S, peer: PeerInfo)
     where
-        S: AsyncRead + AsyncWrite + Unpin,
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let router = self.router.clone();
+        let (router, lease) = (self.router.clone(), ConnectionLease(self.open.clone()));
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer.clone()));
+            request.extensions_mut().insert(lease.clone());
             router.call(request)
         });
-        let http = self.http().serve_connection(TokioIo::new(stream), service);
+        let http = self.http().serve_connection(TokioIo::new(stream), service).with_upgrades();
         let mut http = std::pin::pin!(http);
         let ended = tokio::select! {
             ended = http.as_mut() => ended,

@@ -1,6 +1,7 @@
 //! Counts connections and requests from a network, so that one client cannot occupy the daemon.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,6 +15,9 @@ const MAX_CONNECTIONS: usize = 512;
 
 /// The most connections of one address at the same time.
 const MAX_CONNECTIONS_OF_PEER: usize = 128;
+
+/// The most terminals that are open with one token at the same time.
+const MAX_TERMINALS_OF_TOKEN: usize = 32;
 
 /// The most askers that are remembered. Beyond that, those that asked least recently are forgotten
 /// first.
@@ -48,12 +52,18 @@ impl Asker {
 pub(crate) struct NetworkLimits {
     started: Instant,
     askers: Arc<Mutex<HashMap<Asker, RateState>>>,
-    connections: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    connections: OpenCounts<IpAddr>,
+    terminals: OpenCounts<TokenId>,
 }
 
 impl Default for NetworkLimits {
     fn default() -> Self {
-        Self { started: Instant::now(), askers: Arc::default(), connections: Arc::default() }
+        Self {
+            started: Instant::now(),
+            askers: Arc::default(),
+            connections: OpenCounts::default(),
+            terminals: OpenCounts::default(),
+        }
     }
 }
 
@@ -73,15 +83,20 @@ impl NetworkLimits {
 
     /// Counts a connection until the returned value is dropped. `None` if there are too many.
     pub(crate) fn open(&self, peer: IpAddr) -> Option<CountedConnection> {
-        let mut connections = lock(&self.connections);
-        let all: usize = connections.values().sum();
-        let own = connections.get(&peer).copied().unwrap_or_default();
-        if all >= MAX_CONNECTIONS || own >= MAX_CONNECTIONS_OF_PEER {
-            return None;
-        }
-        connections.insert(peer, own + 1);
-        drop(connections);
-        Some(CountedConnection { limits: self.clone(), peer })
+        self.connections
+            .open(peer, |all, own| all < MAX_CONNECTIONS && own < MAX_CONNECTIONS_OF_PEER)
+    }
+
+    /// Counts a terminal until the returned value is dropped. Fails if its token has too many.
+    pub(crate) fn open_terminal(&self, token: TokenId) -> Result<CountedTerminal> {
+        let opened = self.terminals.open(token, |_, own| own < MAX_TERMINALS_OF_TOKEN);
+        opened.ok_or_else(|| {
+            Error::new(
+                Kind::TooMany,
+                format!("{MAX_TERMINALS_OF_TOKEN} terminals are open already"),
+            )
+            .hint("close one of them")
+        })
     }
 }
 
@@ -104,20 +119,60 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A connection that counts.
+/// Counts what each owner has open at the same time.
 #[derive(Debug)]
-pub(crate) struct CountedConnection {
-    limits: NetworkLimits,
-    peer: IpAddr,
+struct OpenCounts<K>(Arc<Mutex<HashMap<K, usize>>>);
+
+impl<K> Clone for OpenCounts<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
 }
 
-impl Drop for CountedConnection {
+impl<K> Default for OpenCounts<K> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<K: Copy + Eq + Hash> OpenCounts<K> {
+    /// Counts one more. `is_allowed` gets the number of all owners, and that of this owner.
+    fn open(
+        &self,
+        owner: K,
+        is_allowed: impl Fn(usize, usize) -> bool,
+    ) -> Option<CountedOpening<K>> {
+        let mut counts = lock(&self.0);
+        let own = counts.get(&owner).copied().unwrap_or_default();
+        if !is_allowed(counts.values().sum(), own) {
+            return None;
+        }
+        counts.insert(owner, own + 1);
+        drop(counts);
+        Some(CountedOpening { counts: self.clone(), owner })
+    }
+}
+
+/// Something that counts until it is dropped.
+#[derive(Debug)]
+pub(crate) struct CountedOpening<K: Copy + Eq + Hash> {
+    counts: OpenCounts<K>,
+    owner: K,
+}
+
+/// A connection that counts.
+pub(crate) type CountedConnection = CountedOpening<IpAddr>;
+
+/// An open terminal that counts.
+pub(crate) type CountedTerminal = CountedOpening<TokenId>;
+
+impl<K: Copy + Eq + Hash> Drop for CountedOpening<K> {
     fn drop(&mut self) {
-        let mut connections = lock(&self.limits.connections);
-        let own = connections.entry(self.peer).or_default();
+        let mut counts = lock(&self.counts.0);
+        let own = counts.entry(self.owner).or_default();
         *own = own.saturating_sub(1);
         if *own == 0 {
-            connections.remove(&self.peer);
+            counts.remove(&self.owner);
         }
     }
 }
@@ -145,8 +200,22 @@ mod tests {
         }
         assert!(limits.open(peer(5)).is_none());
         open.clear();
-        assert!(lock(&limits.connections).is_empty());
+        assert!(lock(&limits.connections.0).is_empty());
         assert!(limits.open(peer(5)).is_some());
+    }
+
+    #[test]
+    fn terminals_are_limited_for_each_token() {
+        let limits = NetworkLimits::default();
+        let token = |number: u8| {
+            format!("00000000-0000-7000-8000-00000000000{number}").parse::<TokenId>().unwrap()
+        };
+        let open: Vec<CountedTerminal> =
+            (0..MAX_TERMINALS_OF_TOKEN).map(|_| limits.open_terminal(token(1)).unwrap()).collect();
+        assert_eq!(limits.open_terminal(token(1)).unwrap_err().kind, Kind::TooMany);
+        assert!(limits.open_terminal(token(2)).is_ok());
+        drop(open);
+        assert!(limits.open_terminal(token(1)).is_ok());
     }
 
     #[test]

@@ -6,14 +6,15 @@ mod tls;
 
 use std::future::pending;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::net::sockopt::set_tcp_user_timeout;
+use rustix::net::sockopt::{set_socket_keepalive, set_tcp_keepidle, set_tcp_user_timeout};
 use segue_core::api::{ListenerState, ServeReport, ServeRequest};
 use segue_core::model::{EventPayload, ListenSettings, NewEvent, Transport};
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::listening;
+use segue_core::rules::login_codes::LoginCodes;
 use segue_core::{Error, Result};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
@@ -30,6 +31,9 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client may leave sent data unread.
 const UNREAD_TIMEOUT_MS: u32 = 30_000;
 
+/// The kernel asks a client that has sent nothing for this long whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(60);
+
 /// The pause after a failed `accept`, such as for lack of a free file descriptor.
 const ACCEPT_RETRY: Duration = Duration::from_secs(1);
 
@@ -37,6 +41,7 @@ const ACCEPT_RETRY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) limits: NetworkLimits,
+    login_codes: Mutex<LoginCodes>,
     requests: mpsc::Sender<ListenerRequest>,
 }
 
@@ -54,7 +59,13 @@ pub(crate) struct ListenerInbox(mpsc::Receiver<ListenerRequest>);
 impl Network {
     pub(crate) fn new() -> (Self, ListenerInbox) {
         let (requests, inbox) = mpsc::channel(8);
-        (Self { limits: NetworkLimits::default(), requests }, ListenerInbox(inbox))
+        let (limits, login_codes) = (NetworkLimits::default(), Mutex::default());
+        (Self { limits, login_codes, requests }, ListenerInbox(inbox))
+    }
+
+    /// Returns the codes of login links. They end with the daemon.
+    pub(crate) fn login_codes(&self) -> MutexGuard<'_, LoginCodes> {
+        self.login_codes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes where the daemon listens, or reports it.
@@ -195,6 +206,7 @@ impl ListenerTask {
             state,
             address: wanted.as_ref().map(|it| it.address),
             transport: wanted.as_ref().map(|it| it.transport.clone()),
+            url: wanted.as_ref().map(listening::page_url),
             hosts: wanted.map(|it| it.hosts).unwrap_or_default(),
             error,
         }
@@ -212,11 +224,13 @@ impl ListenerTask {
         // If these fail, the connection works, but slower or longer.
         let _prompt = stream.set_nodelay(true);
         let _bounded = set_tcp_user_timeout(&stream, UNREAD_TIMEOUT_MS);
+        let _checked =
+            set_socket_keepalive(&stream, true).and_then(|()| set_tcp_keepidle(&stream, KEEPALIVE));
         let settings = Arc::clone(&bound.settings);
-        let peer = PeerInfo::Network(NetworkPeer { remote, local, settings });
+        let counted = Arc::new(counted);
+        let peer = PeerInfo::Network(NetworkPeer { remote, local, settings, _counted: counted });
         let (connection, certificate) = (self.connection.clone(), bound.certificate.clone());
         tokio::spawn(async move {
-            let _counted = counted;
             match certificate {
                 None => connection.serve(stream, peer).await,
                 Some(certificate) => {

@@ -15,6 +15,7 @@ use segue_host::peer::Peer;
 use tokio::net::UnixStream;
 
 use super::{App, ErrorResponse};
+use crate::network::limits::CountedConnection;
 use crate::supervisor::Supervisor;
 
 /// Who opened a connection, as it was when the connection was accepted.
@@ -34,6 +35,8 @@ pub(crate) struct NetworkPeer {
     /// The address at which the connection arrived.
     pub(crate) local: SocketAddr,
     pub(crate) settings: Arc<ListenSettings>,
+    /// Counts the connection for as long as anything uses it.
+    pub(crate) _counted: Arc<CountedConnection>,
 }
 
 impl PeerInfo {

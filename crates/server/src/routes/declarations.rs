@@ -7,8 +7,9 @@ use segue_core::model::TokenScope::{Admin, Read, Send, Work};
 use super::table::EnvironmentPlace::{Caller, Top};
 use super::table::{RouteTable, does};
 use super::{
-    conversation, deliveries, doctor, events, git_credential, health, housekeeping, messages,
-    metrics, network, openapi, rest, sessions, shut_down, tasks, trust, usage, worktrees,
+    attention, browser, conversation, deliveries, doctor, events, git_credential, health,
+    housekeeping, messages, metrics, network, openapi, rest, sessions, settings, shut_down, tasks,
+    terminal, trust, usage, worktrees,
 };
 
 /// Returns all routes. Each line has the right that the caller needs, and what the documentation says.
@@ -16,6 +17,7 @@ pub(super) fn table() -> RouteTable {
     let table = RouteTable::default();
     let table = add_daemon(table.group("daemon"));
     let table = add_network(table.group("network"));
+    let table = add_web(table.group("web"));
     let table = add_starts(table.group("sessions"));
     let table = add_sessions(table);
     let table = add_events(table.group("events"));
@@ -145,6 +147,64 @@ fn add_network(table: RouteTable) -> RouteTable {
         )
 }
 
+fn add_web(table: RouteTable) -> RouteTable {
+    let session_summary = "Describes the login of the calling browser";
+    table
+        .post(
+            "/v1/web/links",
+            Admin,
+            does("create_web_link", "Creates a link with which a browser logs in once"),
+            browser::create_link,
+        )
+        .public(
+            "/v1/web/login",
+            does("log_in", "Logs a browser in with the code of a link"),
+            browser::log_in,
+        )
+        .browser(
+            Method::GET,
+            "/v1/web/session",
+            does("get_web_session", session_summary),
+            browser::session,
+        )
+        .browser(
+            Method::POST,
+            "/v1/web/logout",
+            does("log_out", "Logs the calling browser out"),
+            browser::log_out,
+        )
+        .get(
+            "/v1/shares",
+            Admin,
+            does("list_shares", "Lists the links to sessions"),
+            browser::list_shares,
+        )
+        .post(
+            "/v1/shares",
+            Admin,
+            does("create_share", "Creates a link that shows one session"),
+            browser::create_share,
+        )
+        .delete(
+            "/v1/shares/{id}",
+            Admin,
+            does("revoke_share", "Revokes a link to a session"),
+            browser::revoke_share,
+        )
+        .get(
+            "/v1/findings",
+            Admin,
+            does("list_findings", "Returns what `segue doctor` finds, and changes nothing"),
+            settings::findings,
+        )
+        .get(
+            "/v1/sources",
+            Read,
+            does("list_sources", "Lists the forges of the settings, without secrets"),
+            settings::sources,
+        )
+}
+
 fn add_starts(table: RouteTable) -> RouteTable {
     let count_summary = "Counts the sessions that a resume would bring back";
     let strangers_summary = "Lists conversations of a folder that belong to no session";
@@ -195,11 +255,33 @@ fn add_sessions(table: RouteTable) -> RouteTable {
     table
         .get("/v1/sessions", Read, does("list_sessions", "Lists sessions in pages"), rest::list)
         .get("/v1/sessions/{id}", Read, does("get_session", "Returns a session"), rest::show)
+        .shareable()
         .get(
             "/v1/sessions/{id}/transcript",
             Read,
             does("get_transcript", "Returns turns of a conversation, from its end"),
             rest::transcript,
+        )
+        .shareable()
+        .get(
+            "/v1/sessions/{id}/screen",
+            Read,
+            does("get_screen", "Returns the text on the screen of an agent"),
+            terminal::screen,
+        )
+        .shareable()
+        .get(
+            "/v1/sessions/{id}/terminal",
+            Read,
+            does("open_terminal", "Opens the terminal of an agent as a WebSocket"),
+            terminal::open,
+        )
+        .shareable()
+        .get(
+            "/v1/attention",
+            Read,
+            does("list_attention", "Lists the sessions that need a person"),
+            attention::list,
         )
         .get(
             "/v1/sessions/{id}/turn",
@@ -238,18 +320,21 @@ fn add_sessions(table: RouteTable) -> RouteTable {
 fn add_events(table: RouteTable) -> RouteTable {
     table
         .get("/v1/events", Read, does("list_events", "Lists recorded events"), events::list)
+        .shareable()
         .get(
             "/v1/events/follow",
             Read,
             does("follow_events", "Streams events as lines of JSON"),
             events::follow,
         )
+        .shareable()
         .get(
             "/v1/events/stream",
             Read,
             does("stream_events", "Streams events as server-sent events"),
             events::stream,
         )
+        .shareable()
 }
 
 fn add_messages(table: RouteTable) -> RouteTable {
@@ -302,6 +387,12 @@ fn add_tasks(table: RouteTable) -> RouteTable {
             Work,
             does("cancel_task", "Cancels the task with this id"),
             rest::cancel_task,
+        )
+        .post(
+            "/v1/tasks/{id}/priority",
+            Work,
+            does("set_task_priority", "Changes the priority of a queued task"),
+            rest::set_priority,
         )
         .start(
             "/v1/tasks/{id}/retry",

@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
+use super::browser::LoggedInBrowser;
 use super::inputs::{PathValue, QueryValues};
+use super::terminal::WebSocketUpgrade;
 use super::{Admitted, App, ErrorResponse, PeerInfo, RequestIdHeader, RequestingProcess, Sent};
 
 /// Where the schemas of the document are.
@@ -111,7 +113,16 @@ macro_rules! invisible {
     };
 }
 
-invisible!(State<App>, Admitted, RequestingProcess, HeaderMap, Uri, ConnectInfo<PeerInfo>);
+invisible!(
+    State<App>,
+    Admitted,
+    LoggedInBrowser,
+    RequestingProcess,
+    HeaderMap,
+    Uri,
+    ConnectInfo<PeerInfo>,
+    WebSocketUpgrade,
+);
 
 impl<T: JsonSchema> DescribedInput for Sent<T> {
     fn describe(draft: &mut OperationDraft<'_>) {

@@ -44,6 +44,12 @@ fn is_json(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).is_some_and(|it| it == "application/json")
 }
 
+/// Returns whether a client has the answer with this tag already.
+pub(crate) fn is_known(tag: &HeaderValue, headers: &HeaderMap) -> bool {
+    let known: Vec<HeaderValue> = headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
+    is_among(tag, &known)
+}
+
 fn tag(bytes: &[u8]) -> Option<HeaderValue> {
     let digest = Sha256::digest(bytes);
     let hexadecimal: Vec<String> = digest.iter().take(16).map(|it| format!("{it:02x}")).collect();

@@ -13,7 +13,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use segue_core::api::{EventStreamQuery, EventsQuery, FROM_NOW};
 use segue_core::flows::tokens;
-use segue_core::model::{Event, EventKind, Principal};
+use segue_core::model::{AccessToken, Event, EventKind, Principal};
 use segue_core::ports::{Commit, EventQuery};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
@@ -22,6 +22,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::{Instant, sleep_until};
 
+use super::access_life::until;
 use super::description::{DescribedAnswer, OperationDraft};
 use super::inputs::QueryValues;
 use super::{Admitted, App, ErrorResponse, RouteResult};
@@ -95,7 +96,8 @@ fn parse_kinds(text: &str) -> Result<BTreeSet<&'static str>> {
 }
 
 /// Restricts a query to the sessions that the caller may read. An agent reads its own events, and
-/// those of its children if the query names them.
+/// those of its children if the query names them. A link to a session shows the events of that
+/// session.
 async fn allowed(
     supervisor: &Supervisor,
     principal: &Principal,
@@ -104,6 +106,11 @@ async fn allowed(
     match principal {
         Principal::Agent(own) if query.sessions.is_empty() => {
             return Ok(EventQuery { sessions: vec![own.id], ..query });
+        }
+        Principal::Token(AccessToken { only_session: Some(only), .. })
+            if query.sessions.is_empty() =>
+        {
+            return Ok(EventQuery { sessions: vec![*only], ..query });
         }
         _ if query.sessions.is_empty() => principal.allow(RestrictedAction::ReadAll)?,
         _ => {}
@@ -176,7 +183,7 @@ struct StreamEnd;
 impl EventSender {
     /// Sends the recorded events, then waits for new events and sends them.
     async fn send_all(&mut self) -> std::result::Result<(), StreamEnd> {
-        let expiry = self.expiry().await?;
+        let mut expiry = self.expiry().await?;
         if self.request.format == StreamFormat::ServerSent {
             self.send(Bytes::from_static(b": events of Segue\n\n")).await?;
         }
@@ -192,7 +199,8 @@ impl EventSender {
                 () = sleep_until(self.quiet_since + HEARTBEAT), if self.request.format == StreamFormat::ServerSent => {
                     self.send(Bytes::from_static(b": heartbeat\n\n")).await?;
                 }
-                () = until(expiry) => return Err(StreamEnd),
+                // The end of a token moves when the token is used.
+                () = until(expiry) => expiry = self.expiry().await?,
                 () = self.sender.closed() => return Err(StreamEnd),
             }
         }
@@ -254,13 +262,6 @@ impl EventSender {
         let left = tokens::time_left(&self.supervisor.ports, token.id).await;
         let left = left.map_err(|_| StreamEnd)?;
         Ok(left.and_then(|left| Instant::now().checked_add(left)))
-    }
-}
-
-async fn until(expiry: Option<Instant>) {
-    match expiry {
-        Some(expiry) => sleep_until(expiry).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -6,18 +6,21 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
+use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, UPGRADE};
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use segue_core::api::CSRF_HEADER;
 use segue_core::flows::tokens;
-use segue_core::model::{AccessToken, Principal, SecretText, Transport};
-use segue_core::rules::scope::RouteRight;
+use segue_core::model::{AccessToken, Principal, SecretText, SessionId, TokenKind, Transport};
+use segue_core::rules::listening::{PageHeaders, PageRequest};
+use segue_core::rules::scope::{RouteRight, RouteUse};
 use segue_core::rules::{listening, tokens as token_rules};
 use segue_core::{Error, Kind, Result};
 use serde_json::{Map, Value, json};
 
 use super::caller::{NetworkPeer, PeerInfo};
+use super::cookie;
 use super::problem::wrong_method;
 use super::table::{EnvironmentPlace, RouteEntry};
 use super::{App, ErrorResponse, MAX_REQUEST_BYTES};
@@ -25,6 +28,20 @@ use crate::network::limits::Asker;
 
 /// The header in which a proxy names the clients, the nearest one last.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The header in which a browser reports whose page made a request.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The cookie of a request that the guard has admitted by it.
+#[derive(Clone, Debug)]
+pub(crate) struct AdmittedCookie(pub(crate) SecretText);
+
+/// What a request shows to be admitted.
+#[derive(Debug)]
+enum Credential {
+    Token(SecretText),
+    Cookie(SecretText),
+}
 
 /// Checks what every request from a network must meet: the site that it belongs to, and how often
 /// its sender asks.
@@ -38,7 +55,7 @@ pub(crate) async fn check_site(State(app): State<App>, request: Request, next: N
     }
 }
 
-/// Checks the token of a request from a network, and that it may use this route.
+/// Checks the token or the cookie of a request from a network, and that it may use this route.
 pub(crate) async fn check_route(
     State((app, entries)): State<(App, Arc<[RouteEntry]>)>,
     path: MatchedPath,
@@ -68,10 +85,14 @@ async fn admit(
     peer: &NetworkPeer,
     mut request: Request,
 ) -> Result<Request> {
-    if entry.right == RouteRight::Signed {
+    if matches!(entry.right, RouteRight::Signed | RouteRight::Public) {
         return Ok(request);
     }
-    let token = match recognize(app, request.headers()).await {
+    let credential = credential(peer, request.headers());
+    if let Some(Credential::Cookie(cookie)) = &credential {
+        check_page(cookie, &request)?;
+    }
+    let token = match recognize(app, credential.as_ref()).await {
         Ok(token) => token,
         Err(error) if error.kind == Kind::Unauthorized => {
             let client = client(peer, request.headers());
@@ -81,8 +102,13 @@ async fn admit(
     };
     app.network.limits.count(Asker::Token(token.id))?;
     let principal = Principal::Token(token);
-    principal.allow_route(entry.right)?;
+    let (right, is_shareable) = (entry.right, entry.is_shareable);
+    let session = session_of(entry, request.uri().path());
+    principal.allow_route(RouteUse { right, is_shareable, session })?;
     request.extensions_mut().insert(principal);
+    if let Some(Credential::Cookie(cookie)) = credential {
+        request.extensions_mut().insert(AdmittedCookie(cookie));
+    }
     request.extensions_mut().insert(entry.environment);
     Ok(request)
 }
@@ -99,9 +125,45 @@ pub(crate) fn count_stranger(
     app.network.limits.count(asker).err().unwrap_or(error)
 }
 
-async fn recognize(app: &App, headers: &HeaderMap) -> Result<AccessToken> {
-    let text = bearer(headers).ok_or_else(token_rules::missing)?;
-    tokens::recognize(&app.ready().await?.ports, &text).await
+/// Returns the session that the path of a request names.
+fn session_of(entry: &RouteEntry, path: &str) -> Option<SessionId> {
+    let rest = path.strip_prefix("/v1/sessions/")?;
+    let id = entry.path.starts_with("/v1/sessions/{id}").then(|| rest.split('/').next())??;
+    id.parse().ok()
+}
+
+/// Returns the token of a request or, if it has none, its cookie.
+fn credential(peer: &NetworkPeer, headers: &HeaderMap) -> Option<Credential> {
+    if headers.contains_key(AUTHORIZATION) {
+        return bearer(headers).map(Credential::Token);
+    }
+    cookie::read(&peer.settings, headers).map(Credential::Cookie)
+}
+
+async fn recognize(app: &App, credential: Option<&Credential>) -> Result<AccessToken> {
+    let (text, kind) = match credential {
+        Some(Credential::Token(text)) => (text, TokenKind::Program),
+        Some(Credential::Cookie(text)) => (text, TokenKind::Browser),
+        None => return Err(token_rules::missing()),
+    };
+    tokens::recognize(&app.ready().await?.ports, text, kind).await
+}
+
+/// Checks that the page of this daemon made a request with the cookie of a browser.
+fn check_page(cookie: &SecretText, request: &Request) -> Result<()> {
+    let headers = request.headers();
+    let kind = match *request.method() {
+        Method::GET | Method::HEAD if headers.contains_key(UPGRADE) => PageRequest::Connect,
+        Method::GET | Method::HEAD => PageRequest::Read,
+        _ => PageRequest::Change,
+    };
+    let fetch_site = headers.get(FETCH_SITE).map(|it| it.to_str().unwrap_or_default());
+    let origin = only(headers, &ORIGIN);
+    listening::check_page(kind, PageHeaders { origin, fetch_site })?;
+    if kind != PageRequest::Change {
+        return Ok(());
+    }
+    token_rules::check_csrf(cookie, only(headers, &HeaderName::from_static(CSRF_HEADER)))
 }
 
 /// Returns the token of the header `Authorization`.

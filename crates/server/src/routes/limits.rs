@@ -125,6 +125,9 @@ async fn carry_out(sort: Sort, request: Request, next: Next) -> Response {
     }
 }
 
+/// The largest request to log in. Everybody may send one.
+const MAX_LOGIN_BYTES: usize = 4096;
+
 /// A body of an unknown sender that is longer than this needs a permit.
 const LARGE_DELIVERY_BYTES: u64 = 1 << 20;
 
@@ -134,6 +137,9 @@ static LARGE_DELIVERIES: Semaphore = Semaphore::const_new(8);
 /// Returns the largest body of a request, and the permit for a large one. Deliveries are read before
 /// their signature can be checked, so that they must not fill the memory.
 fn body_limit(request: &Request) -> Result<(usize, Option<SemaphorePermit<'static>>)> {
+    if request.uri().path() == "/v1/web/login" {
+        return Ok((MAX_LOGIN_BYTES, None));
+    }
     if !request.uri().path().starts_with("/webhooks/") {
         return Ok((MAX_REQUEST_BYTES, None));
     }
@@ -153,10 +159,13 @@ fn body_limit(request: &Request) -> Result<(usize, Option<SemaphorePermit<'stati
 async fn read_body(request: Request, max_bytes: usize) -> Result<Request> {
     let (parts, body) = request.into_parts();
     let unreadable = |cause: String| {
-        let limit = max_bytes >> 20;
-        Error::usage("the request cannot be read")
-            .caused_by(cause)
-            .hint(format!("a request has at most {limit} MB: put a long text into a file"))
+        let error = Error::usage("the request cannot be read").caused_by(cause);
+        match max_bytes >> 20 {
+            0 => error.hint(format!("this request has at most {max_bytes} bytes")),
+            limit => {
+                error.hint(format!("a request has at most {limit} MB: put a long text into a file"))
+            }
+        }
     };
     let announced = body.size_hint().lower();
     if announced > max_bytes as u64 {

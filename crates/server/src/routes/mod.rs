@@ -1,7 +1,11 @@
 //! The HTTP API. A route only identifies the caller, parses the request and calls the supervisor.
 
+mod access_life;
+mod attention;
+mod browser;
 mod caller;
 mod conversation;
+mod cookie;
 mod declarations;
 mod deliveries;
 mod description;
@@ -18,12 +22,15 @@ mod metrics;
 mod network;
 mod once;
 mod openapi;
+mod page;
 mod problem;
 mod rest;
 mod sent;
 mod sessions;
+mod settings;
 mod table;
 mod tasks;
+mod terminal;
 mod trust;
 mod usage;
 mod worktrees;
@@ -58,6 +65,7 @@ pub(crate) type App = Arc<Daemon>;
 pub(crate) fn router(app: App) -> Router {
     table()
         .into_router(Arc::clone(&app))
+        .merge(page::router())
         .fallback(problem::unknown_path)
         .layer(axum::extract::DefaultBodyLimit::max(MAX_REQUEST_BYTES))
         .layer(from_fn_with_state(Arc::clone(&app), guard::check_site))

@@ -84,7 +84,7 @@ pub(crate) fn document() -> String {
             "schemas": components,
             "responses": responses(&problem),
             "parameters": { "IdempotencyKey": idempotency_key() },
-            "securitySchemes": { "token": security_scheme() },
+            "securitySchemes": { "token": security_scheme(), "browser": browser_scheme() },
         },
     });
     let mut text = format!("{document:#}");
@@ -126,6 +126,8 @@ fn details(entry: &RouteEntry, can_be_repeated: bool) -> String {
             "Only for programs on the machine of the daemon, over its Unix socket.".to_owned()
         }
         RouteRight::Signed => "Needs no token: the request is signed.".to_owned(),
+        RouteRight::Public => "Needs no token.".to_owned(),
+        RouteRight::Browser => "Only for a browser that has logged in.".to_owned(),
     };
     let environment = match entry.environment {
         EnvironmentPlace::Nowhere => "",
@@ -144,7 +146,8 @@ fn details(entry: &RouteEntry, can_be_repeated: bool) -> String {
 fn security(right: RouteRight) -> Value {
     match right {
         RouteRight::Scope(scope) => json!([{ "token": [scope.word()] }]),
-        RouteRight::Local | RouteRight::Signed => json!([]),
+        RouteRight::Browser => json!([{ "browser": [] }]),
+        RouteRight::Local | RouteRight::Signed | RouteRight::Public => json!([]),
     }
 }
 
@@ -262,6 +265,17 @@ fn security_scheme() -> Value {
              scope that it needs.",
             lines.join(", ")
         ),
+    })
+}
+
+fn browser_scheme() -> Value {
+    json!({
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "segue_web",
+        "description": "The login of a browser by `segue web`. It is accepted for all operations \
+            that its scopes allow. With TLS, its name is `__Host-segue_web`. A request that is not \
+            `GET` needs the header `segue-csrf`.",
     })
 }
 

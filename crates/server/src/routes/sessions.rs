@@ -13,13 +13,14 @@ use segue_core::flows::{
     unknown_conversations,
 };
 use segue_core::model::{RequestStep, SessionId};
+use segue_core::ports::{OpenLaunch, SessionSummary};
 use segue_core::rules::scope::RestrictedAction;
-use segue_core::{Error, api};
+use segue_core::{Error, Result, api};
 
 use super::inputs::{PathValue, QueryValues};
 use super::{Admitted, App, RequestIdHeader, RouteResult, Sent};
 use crate::requests::{AnswerStorage, step};
-use crate::supervisor::{self, SessionRequest};
+use crate::supervisor::{self, SessionRequest, Supervisor};
 
 pub(crate) async fn run(
     State(app): State<App>,
@@ -197,23 +198,33 @@ pub(crate) async fn attach(
 ) -> RouteResult<AttachPoint> {
     let summary = select::find(&supervisor.ports, &principal, &query.address, &query.cwd).await?;
     principal.allow(RestrictedAction::Attach)?;
+    let open = running_launch(&supervisor, &summary, "attach").await?;
+    let socket = segue_host::hold::socket_path(&app.paths.launch(open.id));
+    Ok(Json(AttachPoint { of: SessionRef::of(&summary.session), launch: open.id, socket }))
+}
+
+/// Returns the launch whose terminal a client wants. Fails if the session has none now. `verb` is
+/// what the client wants to do.
+pub(super) async fn running_launch(
+    supervisor: &Supervisor,
+    summary: &SessionSummary,
+    verb: &str,
+) -> Result<OpenLaunch> {
     let name = summary.session.address();
     if summary.session.headless {
         return Err(Error::conflict(format!("`{name}` is headless: it has no terminal"))
-            .hint(format!("run `segue log {name}` to see what it does"))
-            .into());
+            .hint(format!("run `segue log {name}` to see what it does")));
     }
-    bringing_back::refuse_handed_over(&supervisor.ports, &summary, "attach").await?;
-    let Some(open) = summary.open else {
+    bringing_back::refuse_handed_over(&supervisor.ports, summary, verb).await?;
+    let Some(open) = summary.open.clone() else {
         let state = SessionState::load(&supervisor.ports, summary.session.id).await?;
         let why = last_output::why_not_running(&supervisor.ports, &state);
         let error = Error::conflict(format!("`{name}` is not running"));
         let error = why.into_iter().fold(error, Error::caused_by);
-        return Err(error.hint(format!("run `segue resume {name}`, then attach")).into());
+        return Err(error.hint(format!("run `segue resume {name}`, then {verb}")));
     };
     machines::refuse_other(&supervisor.ports, &summary.session, open.machine)?;
-    let socket = segue_host::hold::socket_path(&app.paths.launch(open.id));
-    Ok(Json(AttachPoint { of: SessionRef::of(&summary.session), launch: open.id, socket }))
+    Ok(open)
 }
 
 pub(crate) async fn turn(

@@ -21,6 +21,8 @@ pub(crate) struct RouteEntry {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) right: RouteRight,
+    /// Whether the route shows nothing but the sessions that its caller may reach.
+    pub(crate) is_shareable: bool,
     pub(crate) environment: EnvironmentPlace,
     pub(crate) about: RouteSummary,
     /// The group of the route in the documentation.
@@ -45,6 +47,8 @@ impl RouteEntry {
             RouteRight::Scope(scope) => scope.word(),
             RouteRight::Local => "local",
             RouteRight::Signed => "signed",
+            RouteRight::Public => "public",
+            RouteRight::Browser => "browser",
         }
     }
 }
@@ -175,6 +179,39 @@ impl RouteTable {
         self.add((Method::POST, path), RouteRight::Signed, about, handler)
     }
 
+    /// Adds a route that everybody may use.
+    pub(crate) fn public<H, T, I>(self, path: &'static str, about: RouteSummary, handler: H) -> Self
+    where
+        H: Handler<T, App> + DescribedRoute<I>,
+        T: 'static,
+    {
+        self.add((Method::POST, path), RouteRight::Public, about, handler)
+    }
+
+    /// Adds a route about the login of the calling browser.
+    pub(crate) fn browser<H, T, I>(
+        self,
+        method: Method,
+        path: &'static str,
+        about: RouteSummary,
+        handler: H,
+    ) -> Self
+    where
+        H: Handler<T, App> + DescribedRoute<I>,
+        T: 'static,
+    {
+        self.add((method, path), RouteRight::Browser, about, handler)
+    }
+
+    /// Allows the last route to the guests of one session. The route itself, or the session in its
+    /// path, limits what they see.
+    pub(crate) fn shareable(mut self) -> Self {
+        if let Some(entry) = self.entries.last_mut() {
+            entry.is_shareable = true;
+        }
+        self
+    }
+
     fn add<H, T, I>(
         mut self,
         (method, path): (Method, &'static str),
@@ -193,7 +230,17 @@ impl RouteTable {
         };
         self.router = self.router.route(path, on(filter, handler));
         let (environment, tag, describe) = (EnvironmentPlace::Nowhere, self.tag, H::describe);
-        self.entries.push(RouteEntry { method, path, right, environment, about, tag, describe });
+        let is_shareable = false;
+        self.entries.push(RouteEntry {
+            method,
+            path,
+            right,
+            is_shareable,
+            environment,
+            about,
+            tag,
+            describe,
+        });
         self
     }
 

@@ -37,6 +37,7 @@ pub(crate) const ALL: &[Migration] = &[
         number: 19,
         sql: include_str!("../../migrations/sqlite/0019_polled_repositories.sql"),
     },
+    Migration { number: 20, sql: include_str!("../../migrations/sqlite/0020_browsers.sql") },
 ];
 
 /// Returns the version after these migrations.

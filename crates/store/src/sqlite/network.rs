@@ -7,7 +7,8 @@ use crate::sqlite::read::{all, one};
 use crate::sqlite::rows;
 
 const TOKENS: &str = "
-    SELECT id, name, scopes, digest, created_at, expires_at, last_used_at FROM tokens
+    SELECT id, name, kind, scopes, session, digest, created_at, expires_at, last_used_at, made_from
+    FROM tokens
     ORDER BY created_at, id";
 
 const LISTENER: &str = "SELECT settings FROM listener";

@@ -337,16 +337,18 @@ pub(crate) fn task_summary(row: &Row<'_>) -> rusqlite::Result<(i64, TaskSummary)
     Ok((place, TaskSummary { id, agent, state, session, created_at, beginning }))
 }
 
-/// Reads `id, name, scopes, digest, created_at, expires_at, last_used_at`.
+/// Reads `id, name, kind, scopes, session, digest, created_at, expires_at, last_used_at, made_from`.
 pub(crate) fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
     let mut columns = Columns::of(row);
-    let (id, name, scopes) = (columns.word()?, columns.plain()?, columns.json()?);
+    let (id, name, kind) = (columns.word()?, columns.plain()?, columns.word()?);
+    let (scopes, only_session) = (columns.json()?, columns.optional_word()?);
     Ok(StoredToken {
-        token: AccessToken { id, name, scopes },
+        token: AccessToken { id, name, kind, scopes, only_session },
         digest: columns.word()?,
         created_at: columns.word()?,
         expires_at: columns.optional_word()?,
         last_used_at: columns.optional_word()?,
+        made_from: columns.optional_word()?,
     })
 }
 

@@ -134,6 +134,7 @@ macro_rules! store_contract {
             the_next_sweep_and_the_disk_level_are_kept_when_the_store_is_opened_again
             the_index_of_launches_has_the_end_of_each_launch
             tokens_are_listed_oldest_first_until_they_are_removed
+            a_browser_is_removed_with_the_link_that_it_logged_in_with
             the_newest_listener_is_kept_until_it_is_switched_off
             recording_a_request_step_twice_is_a_conflict
             a_request_id_is_scoped_to_its_caller

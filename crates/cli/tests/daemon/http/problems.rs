@@ -22,7 +22,7 @@ fn assert_problem(answer: &HttpAnswer, status: u16, kind: &str) {
 fn wrong_requests_are_answered_with_problems_and_the_headers_that_belong_to_them() {
     let (_world, client) = world_with(&[]);
     assert_problem(&client.get("/v1/nothing"), 404, "not_found");
-    assert_problem(&client.get("/"), 404, "not_found");
+    assert_problem(&client.get("/nothing"), 404, "not_found");
     let wrong_method = client.ask("PUT", "/v1/sessions", Some(&json!({})), &[]);
     assert_problem(&wrong_method, 405, "usage");
     assert_eq!(header(&wrong_method, "allow"), Some("GET, HEAD"));

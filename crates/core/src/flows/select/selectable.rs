@@ -187,8 +187,9 @@ fn exact_queries(principal: &Principal, text: &str) -> Vec<SessionQuery> {
     let (fleet, name) = text.split_once('/').unwrap_or(("", text));
     let (fleet, name) = (FleetName::parse(fleet).ok(), SessionName::parse(name).ok());
     let is_word = fleet.is_none();
-    let id =
-        text.parse().ok().map(|id| SessionQuery { ids: Some(vec![id]), ..reachable(principal) });
+    let is_reachable = |id: &SessionId| principal.only_session().is_none_or(|only| only == *id);
+    let id = text.parse().ok().filter(is_reachable);
+    let id = id.map(|id| SessionQuery { ids: Some(vec![id]), ..reachable(principal) });
     let named = name.map(|name| SessionQuery { fleet, name: Some(name), ..reachable(principal) });
     let ids = Some(vec![VendorSessionId::new(text)]);
     let bound = SessionQuery { vendor_sessions: ids, ..reachable(principal) };

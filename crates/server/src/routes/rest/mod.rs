@@ -8,6 +8,6 @@ mod tasks;
 mod worktrees;
 
 pub(crate) use deliveries::{list_deliveries, show_delivery};
-pub(crate) use sessions::{list, messages, send, show, transcript};
-pub(crate) use tasks::{cancel_task, list_tasks, retry_task, show_task};
+pub(crate) use sessions::{find_session, list, messages, send, show, transcript};
+pub(crate) use tasks::{cancel_task, list_tasks, retry_task, set_priority, show_task};
 pub(crate) use worktrees::{diff_worktree, list_worktrees, usage};

@@ -58,13 +58,13 @@ pub(crate) async fn show(
     Admitted { supervisor, principal }: Admitted,
     PathValue(id): PathValue<SessionId>,
 ) -> RouteResult<SessionView> {
-    let summary = find(&supervisor, &principal, id).await?;
+    let summary = find_session(&supervisor, &principal, id).await?;
     let view = views(&supervisor, &[summary]).await?.pop();
     Ok(Json(view.ok_or_else(|| Error::internal("a session cannot be shown"))?))
 }
 
 /// Finds a session by its id, if the caller may reach it.
-async fn find(
+pub(crate) async fn find_session(
     supervisor: &Supervisor,
     principal: &Principal,
     id: SessionId,
@@ -80,7 +80,7 @@ pub(crate) async fn transcript(
 ) -> Result<PageAnswer<TranscriptPage>, ErrorResponse> {
     let limit = page_size(query.limit)? as usize;
     let before: Option<TurnCursor> = parse_cursor(query.before.as_deref())?;
-    let summary = find(&supervisor, &principal, id).await?;
+    let summary = find_session(&supervisor, &principal, id).await?;
     let part = conversation::of_session(&supervisor.ports, &summary).await?;
     let (vendor, vendor_session_id) = (part.vendor.clone(), part.vendor_session_id.clone());
     let _reader = TRANSCRIPT_READERS
@@ -109,7 +109,7 @@ pub(crate) async fn messages(
 ) -> Result<PageAnswer<MessageList>, ErrorResponse> {
     let size = page_size(query.limit)? as usize;
     let after: Option<TimeCursor> = parse_cursor(query.cursor.as_deref())?;
-    let session = find(&supervisor, &principal, id).await?.session;
+    let session = find_session(&supervisor, &principal, id).await?.session;
     let of_session = MessageQuery { session: Some(session.id), open: false };
     let mut found = supervisor.ports.store.messages(&of_session).await?;
     let position = |it: &Message| TimeCursor { at: it.created_at, id: it.id.uuid() };

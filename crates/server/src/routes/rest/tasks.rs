@@ -1,9 +1,11 @@
 //! Tasks by their ids.
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use segue_core::api::{
-    TaskList, TaskListQuery, TaskReport, TaskRetryBody, TaskRetryRequest, TaskSelector,
+    TaskList, TaskListQuery, TaskPriorityBody, TaskReport, TaskRetryBody, TaskRetryRequest,
+    TaskSelector,
 };
 use segue_core::model::TaskId;
 
@@ -37,6 +39,16 @@ pub(crate) async fn cancel_task(
 ) -> RouteResult<TaskReport> {
     let selector = TaskSelector { task: id.to_string() };
     tasks::cancel(state, admitted, request_id, Sent(selector)).await
+}
+
+/// Changes the priority of a queued task. The same request twice is the same as once.
+pub(crate) async fn set_priority(
+    Admitted { supervisor, principal }: Admitted,
+    PathValue(id): PathValue<TaskId>,
+    Sent(TaskPriorityBody { priority }): Sent<TaskPriorityBody>,
+) -> RouteResult<TaskReport> {
+    let report = supervisor::tasks::set_priority(&supervisor, &principal, id, priority).await?;
+    Ok(Json(report))
 }
 
 pub(crate) async fn retry_task(

@@ -23,7 +23,8 @@ use segue_core::rules::housekeeping::is_disk_full;
 use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskExclusive, TaskSchedule};
 
 pub(crate) use requests::{
-    add, add_from_forge, cancel, leave_queue, list, page, retry, show, summaries, wait,
+    add, add_from_forge, cancel, leave_queue, list, page, retry, set_priority, show, summaries,
+    wait,
 };
 
 use super::Supervisor;
@@ -57,6 +58,15 @@ impl TaskDispatcher {
         let mut schedule = self.schedule();
         if !schedule.is_running(id) {
             schedule.remove(id);
+        }
+    }
+
+    /// Gives a queued task another place. A running task keeps its slot.
+    fn requeue(&self, placed: &PlacedTask) {
+        let mut schedule = self.schedule();
+        if !schedule.is_running(placed.task.id) {
+            schedule.remove(placed.task.id);
+            schedule.queue(scheduled(placed));
         }
     }
 

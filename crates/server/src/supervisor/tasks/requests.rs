@@ -146,6 +146,19 @@ fn goes_on(state: &TaskState) -> bool {
     }
 }
 
+/// Changes the priority of a queued task.
+pub(crate) async fn set_priority(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    id: TaskId,
+    level: i8,
+) -> Result<TaskReport> {
+    let placed = tasks::set_priority(&supervisor.ports, principal, id, level).await?;
+    supervisor.tasks.requeue(&placed);
+    start_ready(supervisor);
+    report(supervisor, placed).await
+}
+
 /// Cancels a task. The process of its session is ended; the conversation stays.
 pub(crate) async fn cancel(
     supervisor: &Arc<Supervisor>,

@@ -32,6 +32,7 @@ mod table;
 mod talk;
 mod tasks;
 mod timing;
+mod web;
 mod worktrees;
 
 use std::io::IsTerminal as _;
@@ -42,7 +43,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 19] = [
+const MEASURES: [Measure; 20] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
@@ -62,6 +63,7 @@ const MEASURES: [Measure; 19] = [
     ("delivery", deliveries::measure),
     ("streams", streams::measure),
     ("tui", screen::measure),
+    ("web", web::measure),
 ];
 
 fn main() {

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use segue_core::Kind;
 use segue_core::model::{
-    AccessToken, ListenSettings, SecretText, StoredToken, TokenId, TokenScope, Transport,
+    AccessToken, ListenSettings, SecretText, SessionId, StoredToken, TokenId, TokenKind,
+    TokenScope, Transport,
 };
 use segue_core::ports::Change;
 use segue_core::rules::tokens::digest;
@@ -19,12 +20,15 @@ fn token(number: u8, name: &str) -> StoredToken {
         token: AccessToken {
             id: TokenId::new(Uuid::from_u128(number.into())),
             name: name.to_owned(),
+            kind: TokenKind::Program,
             scopes: BTreeSet::from([TokenScope::Read, TokenScope::Send]),
+            only_session: None,
         },
         digest: digest(&SecretText::new(name)),
         created_at,
         expires_at: (number > 1).then(|| created_at + SignedDuration::from_hours(1)),
         last_used_at: None,
+        made_from: None,
     }
 }
 
@@ -48,6 +52,25 @@ pub async fn tokens_are_listed_oldest_first_until_they_are_removed(backend: &imp
     assert_refused(store.commit(remove()).await, Kind::NotFound, &[]);
     let used = Change::UseToken { token: TokenId::new(Uuid::from_u128(1)), at };
     assert_refused(store.commit(commit([used])).await, Kind::NotFound, &[]);
+}
+
+pub async fn a_browser_is_removed_with_the_link_that_it_logged_in_with(backend: &impl Backend) {
+    let store = backend.open().await;
+    let mut share = token(1, "share");
+    share.token.kind = TokenKind::Share;
+    share.token.only_session = Some(SessionId::new(Uuid::from_u128(5)));
+    let mut guest = token(2, "guest");
+    guest.token.kind = TokenKind::Browser;
+    guest.token.only_session = share.token.only_session;
+    guest.made_from = Some(share.token.id);
+    let mut own = token(3, "own");
+    own.token.kind = TokenKind::Browser;
+    let all = [share.clone(), guest, own.clone()];
+    let added = all.clone().map(|token| Change::AddToken(Box::new(token)));
+    store.commit(commit(added)).await.unwrap();
+    assert_eq!(backend.open().await.tokens().await.unwrap(), all);
+    store.commit(commit([Change::RemoveToken(share.token.id)])).await.unwrap();
+    assert_eq!(store.tokens().await.unwrap(), [own]);
 }
 
 pub async fn the_newest_listener_is_kept_until_it_is_switched_off(backend: &impl Backend) {

@@ -1,0 +1,56 @@
+//! The web page in a real browser. The scenarios are programs in `crates/web/browser`;
+//! `scripts/web browser` installs what they need.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use segue_testkit::{NetworkClient, World, scene};
+
+/// Runs a scenario in a world of its own.
+fn run(scenario: &str) {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    scene::share_environment(&world);
+    listen_on_one_port(&world);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web");
+    let packages = folder.join("node_modules/playwright-core");
+    assert!(packages.exists(), "run `scripts/web browser`: {} is missing", packages.display());
+    let mut command = Command::new("node");
+    command.arg(folder.join("browser").join(scenario)).current_dir(world.project());
+    command.env_clear().envs(world.environment()).stdin(Stdio::null());
+    command.env("SEGUE_PROGRAM", world.program()).env("SEGUE_FOLDER", world.project());
+    if let Some(pictures) = std::env::var_os("SEGUE_PICTURES") {
+        command.env("SEGUE_PICTURES", PathBuf::from(pictures));
+    }
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{scenario}: {}\n{out}\n{err}", output.status);
+    assert_eq!(out.lines().last(), Some("ok"), "{out}\n{err}");
+}
+
+/// Makes the daemon listen on a port that it also has after a restart.
+fn listen_on_one_port(world: &World) {
+    let address = NetworkClient::listen(world).address.to_string();
+    world.ok(["serve", "--listen", &address]);
+}
+
+#[test]
+fn login_link_works_once_and_other_links_lead_to_the_command_that_makes_one() {
+    run("login.mjs");
+}
+
+#[test]
+fn every_view_is_readable_on_a_wide_screen_and_on_a_phone() {
+    run("views.mjs");
+}
+
+#[test]
+fn questions_are_answered_by_button_and_by_keyboard_and_text_stays_text() {
+    run("answers.mjs");
+}
+
+#[test]
+fn terminal_is_shared_by_browsers_and_survives_the_death_of_the_daemon() {
+    run("terminals.mjs");
+}

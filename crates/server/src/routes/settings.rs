@@ -1,0 +1,27 @@
+//! What the page shows about the settings: findings of `segue doctor`, and sources without secrets.
+
+use axum::Json;
+use axum::extract::State;
+use segue_core::api::{DoctorReport, SourceList, SourceView};
+use segue_core::rules::scope::RestrictedAction;
+
+use super::{Admitted, App, RouteResult};
+
+/// Compares records, processes and files, and changes nothing.
+pub(crate) async fn findings(
+    State(app): State<App>,
+    Admitted { principal, .. }: Admitted,
+) -> RouteResult<DoctorReport> {
+    principal.allow(RestrictedAction::Repair)?;
+    Ok(Json(app.examine(false).await?))
+}
+
+pub(crate) async fn sources(
+    Admitted { supervisor, principal }: Admitted,
+) -> RouteResult<SourceList> {
+    principal.allow(RestrictedAction::ReadAll)?;
+    let configured = &supervisor.ports.sources;
+    let sources = configured.sources()?.into_iter().map(SourceView::from).collect();
+    let problems = configured.check().iter().map(ToString::to_string).collect();
+    Ok(Json(SourceList { sources, problems }))
+}

@@ -1,0 +1,111 @@
+// What the scenarios share: a browser, logins, and what no page may do.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+
+import { chromium } from "playwright-core";
+
+const require = createRequire(import.meta.url);
+
+export const DESKTOP = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+
+/** Runs a command of Segue in the world of the test. Returns what it prints. */
+export function segue(...words) {
+  const options = { cwd: process.env.SEGUE_FOLDER, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
+  return execFileSync(process.env.SEGUE_PROGRAM, words, options);
+}
+
+export const segueJson = (...words) => JSON.parse(segue(...words, "--json"));
+
+/** Starts a demo agent, and waits until it is idle. Returns its session. */
+export function startAgent(name, prompt = "hello") {
+  segue("run", "-d", "--vendor", "demo", "--name", name, prompt);
+  segue("wait", name);
+  return segueJson("ls", "--all").sessions.find((it) => it.name === name);
+}
+
+/** Returns a new login link. */
+export function loginLink() {
+  return segueJson("web", "--no-open").url;
+}
+
+export class Scenario {
+  /** What pages did that they must not do. */
+  problems = [];
+
+  static async run(body) {
+    // Chromium cannot use its sandbox as root, as in a container.
+    const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
+    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args });
+    const scenario = new Scenario(browser);
+    try {
+      await body(scenario);
+      assert.deepEqual(scenario.problems, []);
+      console.log("ok");
+    } finally {
+      await browser.close();
+    }
+  }
+
+  constructor(browser) {
+    this.browser = browser;
+  }
+
+  /** Opens a page in a browser profile of its own, which reports what it must not do. */
+  async page(options = {}) {
+    const context = await this.browser.newContext({ viewport: DESKTOP, colorScheme: "dark", ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    await page.addInitScript(() => {
+      addEventListener("securitypolicyviolation", (event) => {
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`);
+      });
+    });
+    const report = (text) => this.problems.push(text);
+    page.on("console", (message) => {
+      const text = message.text();
+      if (text.startsWith("policy: ") || /Content Security Policy/.test(text)) report(text);
+    });
+    page.on("pageerror", (error) => report(`error of the page: ${error.stack}`));
+    page.on("request", (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      const isOwn = ["127.0.0.1", "localhost"].includes(hostname) || ["data:", "blob:"].includes(protocol);
+      if (!isOwn) report(`request to ${request.url()}`);
+    });
+    page.on("dialog", (dialog) => {
+      report(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    return page;
+  }
+
+  /** Opens a page that is logged in. */
+  async login(options) {
+    const page = await this.page(options);
+    await page.goto(loginLink());
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    return page;
+  }
+}
+
+/** Goes to a path as a link of the page does, without loading the page again. */
+export async function go(page, path) {
+  await page.goto(new URL(path, page.url()).href);
+}
+
+/** Fails if axe finds a problem for people with disabilities. */
+export async function checkAccess(page, place) {
+  await page.evaluate(await axeSource());
+  // An agent that dims a text wants less contrast.
+  const { violations } = await page.evaluate(() => window.axe.run({ exclude: [".xterm-dim"] }, { resultTypes: ["violations"] }));
+  const words = violations.map((it) => `${it.id}: ${it.help}: ${it.nodes.map((node) => node.target.join(" ")).join(", ")}`);
+  assert.deepEqual(words, [], `axe at ${place}`);
+}
+
+let axe = null;
+async function axeSource() {
+  axe ??= require("axe-core").source;
+  return axe;
+}

@@ -1,0 +1,46 @@
+// A fleet with something in every view.
+
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { segue, segueJson, startAgent } from "./support.mjs";
+
+const folder = process.env.SEGUE_FOLDER;
+
+function git(...words) {
+  const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+  execFileSync("git", ["-C", folder, ...identity, ...words], { stdio: "ignore" });
+}
+
+/** Markup that would run or load something if the page took it for HTML. */
+export const MARKUP = '<img src=x onerror="alert(1)"> <script>alert(2)</script> <b id="injected">bold</b>';
+
+const PROJECT = `[[agents]]
+name = "worker"
+vendor = "demo"
+`;
+
+export function fillWorld() {
+  git("init", "--initial-branch", "main");
+  writeFileSync(join(folder, "greeting.txt"), "hello\nworld\n");
+  writeFileSync(join(folder, "segue.toml"), PROJECT);
+  git("add", ".");
+  git("commit", "-m", "first");
+  segue("trust", "--yes");
+
+  startAgent("reader", "remember the word amber");
+  segue("send", "reader", "--wait", "what is the word?");
+  segue("send", "reader", "--wait", MARKUP);
+
+  segue("run", "-d", "--vendor", "demo", "--name", "coder", "--worktree", "feat/greeting", "hello");
+  segue("wait", "coder");
+  const coder = segueJson("ls", "--all").sessions.find((it) => it.name === "coder");
+  writeFileSync(join(coder.worktree, "greeting.txt"), "hello\nbrave\nworld\n");
+
+  segue("task", "add", "--agent", "worker", "--wait", "Write the release notes");
+  startAgent("asker");
+  segue("send", "asker", "--no-wait", "/ask");
+  segue("wait", "asker", "--for", "waiting");
+  return { worktree: coder, asking: segueJson("ls", "--all").sessions.find((it) => it.name === "asker") };
+}

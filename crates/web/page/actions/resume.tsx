@@ -1,0 +1,118 @@
+import { useState } from "preact/hooks";
+
+import * as calls from "../api/calls.ts";
+import type { PlanReport, RestoreReport, Selection, Session } from "../api/types.ts";
+import { plural } from "../model/format.ts";
+import { Sheet } from "../parts/sheet.tsx";
+import { Hints, Loaded } from "../parts/states.tsx";
+import { attempt } from "../parts/toast.tsx";
+import { useResource } from "../state/resource.ts";
+import { closeSheet } from "../state/sheets.ts";
+
+const DECISIONS: Record<string, string> = {
+  resume: "resume its conversation",
+  restore: "restore its transcript, then resume",
+  adopt: "resume the conversation that it was in",
+  start: "start",
+  fresh: "start with an empty conversation",
+  running: "leave alone: it runs",
+  waiting: "leave alone: it waits for you",
+  rest: "leave alone",
+  refuse: "refuse",
+};
+
+/** Shows the plan before it is carried out. Without a session: for all sessions. */
+export function ResumeSheet({ session }: { session: Session | null }) {
+  const selection: Selection = session ? { named: [session.address] } : "all";
+  // A stopped session comes back only if it is named.
+  const isStoppedIncluded = session !== null;
+  const plan = useResource(`plan ${session?.id}`, () => calls.resumePlan(selection));
+  const [report, setReport] = useState<RestoreReport | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const carryOut = async () => {
+    setBusy(true);
+    await attempt(async () => {
+      const result = await calls.resume(selection, isStoppedIncluded);
+      if (result.complete) closeSheet();
+      else setReport(result);
+    }, "Resumed");
+    setBusy(false);
+  };
+  return (
+    <Sheet title={session ? `Resume ${session.address}` : "Resume all"} isWide>
+      {report ? (
+        <Outcomes report={report} />
+      ) : (
+        <Loaded of={plan}>
+          {(data) => (
+            <>
+              <Plan plan={data} />
+              <p class="row-of-buttons">
+                <button
+                  class="button primary"
+                  data-focus
+                  disabled={isBusy || data.to_bring_back === 0}
+                  onClick={() => void carryOut()}
+                >
+                  {isBusy ? "Resuming…" : `Resume ${plural(data.to_bring_back, "session")}`}
+                </button>
+                <button class="button" onClick={closeSheet}>
+                  Cancel
+                </button>
+              </p>
+            </>
+          )}
+        </Loaded>
+      )}
+    </Sheet>
+  );
+}
+
+function Plan({ plan }: { plan: PlanReport }) {
+  if (plan.plan.length === 0) return <p>There is nothing to bring back.</p>;
+  return (
+    <ul class="rows">
+      {plan.plan.map((row) => (
+        <li key={row.address} class="row wrap">
+          <strong>{row.address}</strong>
+          <span class="dim">{row.vendor}</span>
+          <span class={row.decision === "refuse" ? "tone-failed" : ""}>
+            {row.decision === "refuse" && "✕ "}
+            {DECISIONS[row.decision] ?? row.decision}
+          </span>
+          {row.note && <span class="row-note dim">{row.note}</span>}
+          <Hints hints={row.hints} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Outcomes({ report }: { report: RestoreReport }) {
+  return (
+    <>
+      <p role="status">Not every conversation is back:</p>
+      <ul class="rows">
+        {report.agents.map((row) => (
+          <li key={row.address} class="row wrap">
+            <strong>{row.address}</strong>
+            <span class={row.outcome === "refused" ? "tone-failed" : "tone-done"}>
+              {row.outcome === "refused" ? "✕" : "✓"} {row.outcome.replace("_", " ")}
+            </span>
+            {row.note && <span class="row-note dim">{row.note}</span>}
+            <Hints hints={row.hints} />
+          </li>
+        ))}
+        {report.failed.map(({ target, error }) => (
+          <li key={target} class="row wrap">
+            <strong>{target}</strong>
+            <span class="tone-failed">✕ {error.message}</span>
+          </li>
+        ))}
+      </ul>
+      <button class="button" onClick={closeSheet}>
+        Close
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,192 @@
+// One function for each request that the page sends.
+
+import { get, post, remove } from "./http.ts";
+import type {
+  Attention,
+  CreatedShare,
+  CreatedToken,
+  Delivery,
+  DeliveryContent,
+  DiskReport,
+  Finding,
+  HandoffReport,
+  HandoffRequest,
+  Health,
+  Identity,
+  LogEvent,
+  Message,
+  PlanReport,
+  RestoreReport,
+  RunRequest,
+  Scope,
+  Screen,
+  Selection,
+  Session,
+  Share,
+  SourceList,
+  SweepReport,
+  Task,
+  TaskAddRequest,
+  Token,
+  TranscriptPage,
+  UsageList,
+  Worktree,
+  WorktreeAction,
+  WorktreeDiff,
+} from "./types.ts";
+
+// The names in requests of this page are ids and whole addresses, which mean the same in every folder.
+const ANY_FOLDER = "/";
+const PAGE_ITEMS = 500;
+
+const segment = encodeURIComponent;
+
+/** Reads all pages of a list. */
+async function allPages<T>(path: string, items: (page: unknown) => T[]): Promise<T[]> {
+  const all: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const separator = path.includes("?") ? "&" : "?";
+    const after: string = cursor ? `&cursor=${segment(cursor)}` : "";
+    const page: { next?: string | null } = await get(
+      `${path}${separator}limit=${PAGE_ITEMS}${after}`,
+    );
+    all.push(...items(page));
+    cursor = page.next ?? null;
+  } while (cursor);
+  return all;
+}
+
+// Login
+
+export const login = (code: string) => post<null>("/v1/web/login", { code });
+export const logout = () => post<null>("/v1/web/logout");
+export const identity = () => get<Identity>("/v1/web/session");
+export const health = () => get<Health>("/v1/health");
+
+// Sessions
+
+export const sessions = () =>
+  allPages("/v1/sessions", (page) => (page as { sessions: Session[] }).sessions);
+export const session = (id: string) => get<Session>(`/v1/sessions/${segment(id)}`);
+export const screen = (id: string, signal?: AbortSignal) =>
+  get<Screen>(`/v1/sessions/${segment(id)}/screen`, signal);
+
+/** Returns the sessions that need a person, the most urgent first. */
+export async function attention(): Promise<Attention[]> {
+  return (await get<{ sessions: Attention[] }>("/v1/attention")).sessions;
+}
+
+export function transcript(id: string, before: string | null, limit: number) {
+  const cursor = before ? `&before=${segment(before)}` : "";
+  return get<TranscriptPage>(`/v1/sessions/${segment(id)}/transcript?limit=${limit}${cursor}`);
+}
+
+export const messages = (id: string) =>
+  allPages(
+    `/v1/sessions/${segment(id)}/messages`,
+    (page) => (page as { messages: Message[] }).messages,
+  );
+export const cancelMessage = (message: string) => post<Message>("/v1/cancel", { message });
+
+export const run = (request: RunRequest) => post<Session>("/v1/run", request);
+
+export const send = (id: string, text: string, interrupt: boolean) =>
+  post<{ message: Message; note: string | null }>(`/v1/sessions/${segment(id)}/messages`, {
+    text,
+    interrupt,
+    until: "recorded",
+  });
+
+export const answer = (session: string, given: string, question: string) =>
+  post<{ answered: boolean }>("/v1/answer", {
+    cwd: ANY_FOLDER,
+    session,
+    answer: given,
+    question,
+  });
+
+export const stop = (address: string) =>
+  post<{ failed: { error: { message: string } }[] }>("/v1/stop", {
+    cwd: ANY_FOLDER,
+    selection: { named: [address] },
+  });
+
+export const resumePlan = (selection: Selection) =>
+  post<PlanReport>("/v1/resume", { plan: true, selection, fresh: [], stopped: true });
+export const resume = (selection: Selection, stopped: boolean) =>
+  post<RestoreReport>("/v1/resume", { plan: false, selection, fresh: [], stopped });
+
+export const handoff = (request: HandoffRequest) => post<HandoffReport>("/v1/handoff", request);
+
+// Events
+
+export async function newestEvents(session: string | null, limit: number): Promise<LogEvent[]> {
+  const filter = session ? `&sessions=${segment(session)}` : "";
+  return get<LogEvent[]>(`/v1/events?newest=true&limit=${limit}${filter}`);
+}
+
+// Tasks
+
+export const tasks = () => allPages("/v1/tasks", (page) => (page as { tasks: Task[] }).tasks);
+export const task = async (id: string) =>
+  (await get<{ task: Task }>(`/v1/tasks/${segment(id)}`)).task;
+export const addTask = async (request: TaskAddRequest) =>
+  (await post<{ task: Task }>("/v1/tasks", request)).task;
+export const cancelTask = (id: string) => post<{ task: Task }>(`/v1/tasks/${segment(id)}/cancel`);
+export const retryTask = (id: string) =>
+  post<{ task: Task }>(`/v1/tasks/${segment(id)}/retry`, {});
+export const setPriority = (id: string, priority: number) =>
+  post<unknown>(`/v1/tasks/${segment(id)}/priority`, { priority });
+
+// Worktrees
+
+export const worktrees = () =>
+  allPages("/v1/worktrees", (page) => (page as { worktrees: Worktree[] }).worktrees);
+export const worktreeDiff = (id: string) =>
+  get<WorktreeDiff>(`/v1/worktrees/${segment(id)}/diff`);
+export const salvage = (name: string) => worktreeAction("salvage", name);
+export const restoreWorktree = (name: string) => worktreeAction("restore", name);
+export const removeWorktree = (name: string) => worktreeAction("remove", name);
+
+function worktreeAction(action: string, name: string): Promise<WorktreeAction> {
+  return post<WorktreeAction>(`/v1/worktrees/${action}`, { cwd: ANY_FOLDER, name });
+}
+
+// Deliveries and sources
+
+export async function deliveries(): Promise<Delivery[]> {
+  const limit = { limit: PAGE_ITEMS };
+  return (await post<{ deliveries: Delivery[] }>("/v1/deliveries", limit)).deliveries;
+}
+export const delivery = (id: string) =>
+  post<DeliveryContent>("/v1/deliveries/show", { delivery: id });
+export const replayDelivery = (id: string) =>
+  post<Delivery>("/v1/deliveries/replay", { delivery: id });
+export const sources = () => get<SourceList>("/v1/sources");
+
+// Usage and disk
+
+export const usage = (by: "agent" | "vendor" | "day", since: string | null) =>
+  get<UsageList>(`/v1/usage?by=${by}${since ? `&since=${segment(since)}` : ""}`);
+export const disk = () => get<DiskReport>("/v1/disk");
+export const sweep = (isDryRun: boolean) =>
+  post<SweepReport>("/v1/sweep", { dry_run: isDryRun });
+
+// Settings
+
+export async function findings(): Promise<Finding[]> {
+  return (await get<{ findings: Finding[] }>("/v1/findings")).findings;
+}
+export async function tokens(): Promise<Token[]> {
+  return (await get<{ tokens: Token[] }>("/v1/tokens")).tokens;
+}
+export const createToken = (name: string, scopes: Scope[], expires_at: string | null) =>
+  post<CreatedToken>("/v1/tokens", { name, scopes, expires_at });
+export const revokeToken = (name: string) => post<Token>("/v1/tokens/revoke", { name });
+export async function shares(): Promise<Share[]> {
+  return (await get<{ shares: Share[] }>("/v1/shares")).shares;
+}
+export const createShare = (session: string, seconds: number) =>
+  post<CreatedShare>("/v1/shares", { session, expires_in_seconds: seconds });
+export const revokeShare = (id: string) => remove<null>(`/v1/shares/${segment(id)}`);

@@ -1,0 +1,43 @@
+import { render } from "preact";
+
+import { App } from "./app.tsx";
+import { startKeys } from "./keys/listen.ts";
+import { startClock } from "./state/clock.ts";
+import { identity, loadIdentity } from "./state/identity.ts";
+import { startLive, startWatchingNetwork } from "./state/live.ts";
+import { currentRoute, startNavigation } from "./state/navigation.ts";
+import { startNotices } from "./state/notices.ts";
+import { startPreferences } from "./state/preferences.ts";
+import { go } from "./state/navigation.ts";
+import { sessionPath } from "./model/routes.ts";
+
+async function start(): Promise<void> {
+  startPreferences();
+  startNavigation();
+  startClock();
+  startKeys();
+  startNotices();
+  startWatchingNetwork();
+  const root = document.getElementById("root");
+  if (root) render(<App />, root);
+  if ("serviceWorker" in navigator) {
+    navigator.serviceWorker.register("/service-worker.js").catch(() => {});
+  }
+  // The login page asks for itself after it has logged in.
+  if (currentRoute().view === "login") return;
+  const known = await loadIdentity();
+  if (known.kind !== "known") return;
+  goToSharedSession();
+  await startLive();
+}
+
+/** A share link shows one session and nothing else. */
+function goToSharedSession(): void {
+  const known = identity.get();
+  const shared = known.kind === "known" ? known.identity.session : null;
+  const route = currentRoute();
+  const isThere = route.view === "session" && route.id === shared;
+  if (shared && !isThere) go(sessionPath(shared), { replace: true });
+}
+
+void start();

@@ -1,0 +1,45 @@
+// What an event changes. Views name the topics that they show.
+
+import type { LogEvent } from "../api/types.ts";
+
+export type Topic =
+  | "sessions"
+  | `session:${string}`
+  | `messages:${string}`
+  | "tasks"
+  | "worktrees"
+  | "deliveries"
+  | "sources"
+  | "tokens"
+  | "shares"
+  | "disk"
+  | "usage";
+
+const SIMPLE: Record<string, Topic[]> = {
+  task_changed: ["tasks"],
+  reply_changed: ["tasks"],
+  worktree_made: ["worktrees"],
+  worktree_removed: ["worktrees", "disk"],
+  worktree_command: ["worktrees"],
+  issue_cleaned_up: ["worktrees", "tasks"],
+  issue_reset: ["tasks"],
+  delivery_processed: ["deliveries"],
+  source_changed: ["sources"],
+  token_created: ["tokens"],
+  token_revoked: ["tokens", "shares"],
+  swept: ["disk", "worktrees"],
+  archive_dropped: ["disk"],
+  disk_level_changed: ["disk"],
+};
+
+/** Returns the topics whose data an event may have changed. */
+export function topicsOf(event: LogEvent): Topic[] {
+  const topics = new Set<Topic>(SIMPLE[event.kind] ?? []);
+  if (event.session) {
+    topics.add("sessions");
+    topics.add(`session:${event.session}`);
+    if (event.kind.startsWith("message_")) topics.add(`messages:${event.session}`);
+    if (event.kind === "status_changed") topics.add("usage");
+  }
+  return [...topics];
+}

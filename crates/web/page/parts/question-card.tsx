@@ -1,0 +1,164 @@
+// A question of an agent, with a button for each answer.
+
+import { useState } from "preact/hooks";
+
+import * as calls from "../api/calls.ts";
+import type { Question, Session } from "../api/types.ts";
+import { shortPath } from "../model/format.ts";
+import { sessionPath } from "../model/routes.ts";
+import { statusDetail } from "../model/status.ts";
+import { useMay } from "../state/identity.ts";
+import { openSheet } from "../state/sheets.ts";
+import { CopyButton } from "./copy.tsx";
+import { Icon } from "./icon.tsx";
+import { Ago } from "./since.tsx";
+import { StatusMark } from "./status.tsx";
+import { attempt } from "./toast.tsx";
+
+const KIND_WORDS: Record<string, string> = {
+  permission: "asks for permission",
+  trust: "asks whether to trust the folder",
+  question: "asks a question",
+};
+
+/** Answers a question by the number of a choice. Refused if the agent asks another one by now. */
+export async function giveAnswer(
+  session: Session,
+  question: Question,
+  index: number,
+): Promise<boolean> {
+  const words = question.choices[index] ?? String(index + 1);
+  const send = () => calls.answer(session.id, String(index + 1), question.id);
+  return attempt(send, `Answered ${session.name}: ${words}`);
+}
+
+export function QuestionCard(props: {
+  session: Session;
+  /** Why the session needs a person, as words. */
+  text?: string;
+  since?: string;
+  /** Whether the card is on the page of its session. */
+  isInside?: boolean;
+}) {
+  const { session, isInside } = props;
+  const { dialog } = session;
+  const [isAnswered, setAnswered] = useState("");
+  const isGone = dialog !== null && isAnswered === dialog.id;
+  const labels = `question-${session.id}`;
+  return (
+    <article
+      class={`card question${isGone ? " is-answered" : ""}`}
+      aria-labelledby={labels}
+      data-session={session.id}
+    >
+      <header>
+        <h2 id={labels}>
+          <span class="symbol tone-waiting" aria-hidden="true">
+            ▲
+          </span>
+          {isInside ? "" : <a href={sessionPath(session.id)}>{session.address}</a>}{" "}
+          <span class="what">
+            {dialog ? (KIND_WORDS[dialog.kind] ?? "needs you") : "needs you"}
+          </span>
+        </h2>
+        <span class="dim">
+          <Ago at={props.since ?? session.updated_at} />
+        </span>
+      </header>
+      {dialog ? (
+        <>
+          <pre class="asked" tabIndex={0} aria-label="What is asked">
+            {dialog.question}
+          </pre>
+          <Answers
+            session={session}
+            question={dialog}
+            isDisabled={isGone}
+            onAnswered={() => setAnswered(dialog.id)}
+          />
+        </>
+      ) : (
+        <OtherNeed session={session} text={props.text ?? statusDetail(session)} />
+      )}
+      <footer>
+        <span>{session.vendor}</span>
+        {session.branch && (
+          <span>
+            <Icon name="branch" size={14} /> <code>{session.branch}</code>
+          </span>
+        )}
+        <code title={session.cwd}>{shortPath(session.cwd)}</code>
+        <span class="spacer" />
+        {!isInside && (
+          <a class="button quiet small" href={sessionPath(session.id)}>
+            <Icon name="terminal" size={14} /> Open terminal
+          </a>
+        )}
+      </footer>
+    </article>
+  );
+}
+
+function Answers(props: {
+  session: Session;
+  question: Question;
+  isDisabled: boolean;
+  onAnswered: () => void;
+}) {
+  const { session, question } = props;
+  const [isSending, setSending] = useState(false);
+  const maySend = useMay("send");
+  if (!maySend) return null;
+  if (question.choices.length === 0) {
+    return (
+      <p class="row-of-buttons">
+        <a class="button primary" href={sessionPath(session.id)}>
+          Answer in the terminal
+        </a>
+      </p>
+    );
+  }
+  const answer = async (index: number) => {
+    setSending(true);
+    if (await giveAnswer(session, question, index)) props.onAnswered();
+    setSending(false);
+  };
+  return (
+    <div class="answers" role="group" aria-label={`Answers for ${session.name}`}>
+      {question.choices.map((choice, index) => (
+        <button
+          key={choice}
+          class={index === 0 ? "button primary" : "button"}
+          disabled={isSending || props.isDisabled}
+          onClick={() => void answer(index)}
+        >
+          <kbd>{index + 1}</kbd> {choice}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** A session that needs a person for another reason than a question. */
+function OtherNeed({ session, text }: { session: Session; text: string }) {
+  const mayWork = useMay("work");
+  return (
+    <>
+      <p class="need">
+        <StatusMark status={session.status} /> {text}
+      </p>
+      <p class="row-of-buttons">
+        {mayWork && (
+          <button class="button primary" onClick={() => openSheet({ kind: "resume", session })}>
+            <Icon name="play" size={16} /> Resume
+          </button>
+        )}
+        <CopyButton
+          text={`segue resume ${session.address}`}
+          label="Copy the command"
+          words="Copy command"
+        />
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+// A modal dialog. The browser keeps the focus inside and closes it with Escape.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+import { closeSheet } from "../state/sheets.ts";
+import { Icon } from "./icon.tsx";
+
+export function Sheet(props: {
+  title: string;
+  children: ComponentChildren;
+  isWide?: boolean;
+  isBare?: boolean;
+}) {
+  const element = useRef<HTMLDialogElement>(null);
+  const title = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    const wanted = dialog?.querySelector<HTMLElement>("[data-focus]");
+    wanted?.focus();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  const onBackdrop = (event: MouseEvent) => {
+    if (event.target === element.current) closeSheet();
+  };
+  const size = props.isWide ? "sheet is-wide" : "sheet";
+  return (
+    <dialog
+      ref={element}
+      class={props.isBare ? `${size} is-bare` : size}
+      aria-labelledby={title}
+      onMouseDown={onBackdrop}
+      onClose={closeSheet}
+    >
+      <header class={props.isBare ? "unseen" : ""}>
+        <h2 id={title}>{props.title}</h2>
+        <button class="button quiet" onClick={closeSheet} aria-label="Close">
+          <Icon name="close" />
+        </button>
+      </header>
+      {props.children}
+    </dialog>
+  );
+}

@@ -1,0 +1,151 @@
+// The stream of events. It continues after the last event that arrived, so that none is missed.
+
+import * as calls from "../api/calls.ts";
+import type { LogEvent } from "../api/types.ts";
+import { topicsOf } from "../model/topics.ts";
+import { Cell } from "./cell.ts";
+import { loadFleet, refreshSession } from "./fleet.ts";
+import { identity, loadIdentity } from "./identity.ts";
+import { announce } from "./topics.ts";
+
+export interface Connection {
+  isOnline: boolean;
+  /** When the connection was lost. */
+  since: Date | null;
+  /** How many events arrived after the last loss, for the notice that everything is up to date. */
+  caughtUp: number | null;
+}
+
+export const connection = new Cell<Connection>({ isOnline: true, since: null, caughtUp: null });
+
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 10_000;
+
+let cursor = 0;
+let source: EventSource | null = null;
+let retryMs = FIRST_RETRY_MS;
+let retryTimer: ReturnType<typeof setTimeout> | undefined;
+let missedEvents = 0;
+
+/** Loads everything, then follows the events after it. */
+export async function startLive(): Promise<void> {
+  try {
+    // The cursor is older than the lists, so that a change between them arrives as an event.
+    const newest = await calls.newestEvents(null, 1);
+    cursor = newest.at(-1)?.seq ?? 0;
+    await loadFleet();
+    connect();
+  } catch {
+    lose();
+  }
+}
+
+function connect(): void {
+  source?.close();
+  const current = new EventSource(`/v1/events/stream?after=${cursor}`);
+  source = current;
+  current.onopen = restored;
+  current.onerror = () => {
+    if (source === current) lose();
+  };
+  for (const kind of EVENT_KINDS) {
+    current.addEventListener(kind, (event) => receive((event as MessageEvent<string>).data));
+  }
+}
+
+function receive(data: string): void {
+  const event = JSON.parse(data) as LogEvent;
+  if (event.seq <= cursor) return;
+  cursor = event.seq;
+  if (!connection.get().isOnline) missedEvents++;
+  announce(topicsOf(event));
+  if (event.session) void refreshSession(event.session);
+}
+
+function restored(): void {
+  retryMs = FIRST_RETRY_MS;
+  if (connection.get().isOnline) return;
+  connection.set({ isOnline: true, since: null, caughtUp: missedEvents });
+  missedEvents = 0;
+  // What has no events, such as an open transcript, loads again.
+  announce(["sessions", "tasks", "worktrees", "deliveries", "disk", "usage"]);
+  void loadFleet();
+}
+
+function lose(): void {
+  source?.close();
+  source = null;
+  const old = connection.get();
+  if (old.isOnline) connection.set({ isOnline: false, since: new Date(), caughtUp: null });
+  clearTimeout(retryTimer);
+  retryTimer = setTimeout(() => void retry(), retryMs);
+  retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+}
+
+/** Tries to connect now. */
+export async function retry(): Promise<void> {
+  clearTimeout(retryTimer);
+  const before = identity.get();
+  const now = await loadIdentity();
+  if (now.kind === "none") return;
+  if (now.kind === "known") {
+    if (cursor === 0) await startLive();
+    else connect();
+    return;
+  }
+  // The page stays visible while the daemon is away.
+  if (before.kind === "known") identity.set(before);
+  lose();
+}
+
+export function startWatchingNetwork(): void {
+  addEventListener("online", () => void retry());
+  document.addEventListener("visibilitychange", () => {
+    const isBack = document.visibilityState === "visible" && !connection.get().isOnline;
+    if (isBack) void retry();
+  });
+}
+
+const EVENT_KINDS = [
+  "session_created",
+  "session_removed",
+  "launch_planned",
+  "launch_started",
+  "launch_ended",
+  "bound",
+  "binding_refused",
+  "status_changed",
+  "leftovers_ended",
+  "transcript_restored",
+  "transcript_unguarded",
+  "archive_dropped",
+  "restart_planned",
+  "environment_found",
+  "gave_up",
+  "trusted",
+  "store_rebuilt",
+  "turn_failed",
+  "message_queued",
+  "message_typed",
+  "message_delivered",
+  "message_uncertain",
+  "message_cancelled",
+  "answered",
+  "handed_over",
+  "renamed",
+  "settings_changed",
+  "worktree_made",
+  "worktree_removed",
+  "worktree_command",
+  "task_changed",
+  "listener_changed",
+  "token_created",
+  "token_revoked",
+  "delivery_processed",
+  "reply_changed",
+  "source_changed",
+  "issue_cleaned_up",
+  "swept",
+  "disk_level_changed",
+  "issue_reset",
+] as const satisfies readonly LogEvent["kind"][];

@@ -1,0 +1,72 @@
+// Logs in with the code of a one-time link, or explains how to get such a link.
+
+import { useEffect, useState } from "preact/hooks";
+
+import * as calls from "../api/calls.ts";
+import { ApiError, messageOf } from "../api/http.ts";
+import { sessionPath } from "../model/routes.ts";
+import { Command, Skeleton } from "../parts/states.tsx";
+import { loadIdentity } from "../state/identity.ts";
+import { startLive } from "../state/live.ts";
+import { go } from "../state/navigation.ts";
+
+/** Takes the code out of the address bar, so that neither the history nor a screenshot has it. */
+function takeCode(): string {
+  const code = location.hash.slice(1);
+  if (code) history.replaceState(null, "", location.pathname);
+  return code;
+}
+
+export function LoginView() {
+  const [code] = useState(takeCode);
+  const [problem, setProblem] = useState("");
+  const enter = async () => {
+    try {
+      await calls.login(code);
+      const known = await loadIdentity();
+      await startLive();
+      const shared = known.kind === "known" ? known.identity.session : null;
+      go(shared ? sessionPath(shared) : "/", { replace: true });
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.status === 401;
+      setProblem(isRefused ? "refused" : messageOf(error));
+    }
+  };
+  useEffect(() => {
+    if (code) void enter();
+  }, []);
+  if (code && !problem) return <Skeleton lines={3} label="Logging in" />;
+  return <Welcome problem={problem} />;
+}
+
+export function Welcome({ problem }: { problem: string }) {
+  const isShare = location.pathname === "/share";
+  return (
+    <main class="welcome">
+      <img src="/icon.svg" alt="" width={56} height={56} />
+      <h1>Segue</h1>
+      {problem === "refused" && (
+        <p class="failure" role="alert">
+          <span class="symbol tone-failed" aria-hidden="true">
+            ✕
+          </span>{" "}
+          {isShare
+            ? "This link is wrong, expired or revoked. Ask for a new one."
+            : "This link is wrong, expired or was used already. Each link works once, for a minute."}
+        </p>
+      )}
+      {problem && problem !== "refused" && (
+        <p class="failure" role="alert">
+          {problem}
+        </p>
+      )}
+      {!isShare && (
+        <>
+          <p>To open this page, run this on the machine of your agents:</p>
+          <Command text="segue web" />
+          <p class="dim">It prints a link that logs this browser in.</p>
+        </>
+      )}
+    </main>
+  );
+}

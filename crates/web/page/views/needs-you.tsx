@@ -1,0 +1,59 @@
+// The start page: a card for each session that needs a person.
+
+import { plural } from "../model/format.ts";
+import { QuestionCard } from "../parts/question-card.tsx";
+import { Empty, Failure, Skeleton } from "../parts/states.tsx";
+import { StatusMark } from "../parts/status.tsx";
+import { useCell } from "../state/cell.ts";
+import { fleet, loadFleet } from "../state/fleet.ts";
+import { ViewHead } from "../parts/view-head.tsx";
+import { FirstSteps } from "./first-steps.tsx";
+
+export function NeedsYou() {
+  const { attention, byId, isLoaded, error } = useCell(fleet);
+  if (!isLoaded) {
+    return error ? (
+      <Failure error={error} retry={() => void loadFleet()} />
+    ) : (
+      <Skeleton lines={5} label="Loading the questions of agents" />
+    );
+  }
+  if (byId.size === 0) return <FirstSteps />;
+  return (
+    <>
+      <ViewHead title="Needs you">
+        {attention.length > 0 && <span class="dim">{plural(attention.length, "session")}</span>}
+      </ViewHead>
+      {error && <Failure error={error} retry={() => void loadFleet()} />}
+      {attention.length === 0 ? (
+        <NobodyWaits />
+      ) : (
+        <div class="cards" data-selectable>
+          {attention.map(({ session, text, since }) => (
+            <QuestionCard key={session.id} session={session} text={text} since={since} />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+function NobodyWaits() {
+  const { byId } = useCell(fleet);
+  const counts = new Map<string, number>();
+  for (const { status } of byId.values()) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return (
+    <Empty icon="check" title="Nobody needs you">
+      <p class="row-of-buttons">
+        {[...counts].map(([status, number]) => (
+          <span key={status}>
+            {number} <StatusMark status={status} />
+          </span>
+        ))}
+      </p>
+      <a class="button" href="/sessions">
+        All sessions
+      </a>
+    </Empty>
+  );
+}

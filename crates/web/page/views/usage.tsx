@@ -1,0 +1,191 @@
+import { useMemo, useState } from "preact/hooks";
+
+import * as calls from "../api/calls.ts";
+import type { DiskReport, SweepReport, UsageList, UsageRow } from "../api/types.ts";
+import { count, dollars, plural, size } from "../model/format.ts";
+import { tokensOf, usageDays } from "../model/usage.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Empty, Loaded } from "../parts/states.tsx";
+import { attempt } from "../parts/toast.tsx";
+import { UsageChart } from "../parts/usage-chart.tsx";
+import { ViewHead } from "../parts/view-head.tsx";
+import { useMay } from "../state/identity.ts";
+import { useResource } from "../state/resource.ts";
+import { announce } from "../state/topics.ts";
+
+const SHOWN_DAYS = 30;
+
+async function loadUsage(): Promise<{ byDay: UsageList; byAgent: UsageList }> {
+  const [byDay, byAgent] = await Promise.all([
+    calls.usage("day", null),
+    calls.usage("agent", null),
+  ]);
+  return { byDay, byAgent };
+}
+
+export function UsageView() {
+  const usage = useResource("usage", loadUsage, ["usage"]);
+  const disk = useResource("disk", calls.disk, ["disk"]);
+  return (
+    <>
+      <ViewHead title="Usage" />
+      <Loaded of={usage} lines={6}>
+        {({ byDay, byAgent }) => (
+          <>
+            <DayChart rows={byDay.usage} />
+            <AgentTable rows={byAgent.usage} total={byAgent.total} />
+          </>
+        )}
+      </Loaded>
+      <h2>Disk</h2>
+      <Loaded of={disk}>{(data) => <DiskCard disk={data} />}</Loaded>
+    </>
+  );
+}
+
+function DayChart({ rows }: { rows: UsageRow[] }) {
+  const today = new Date().toISOString().slice(0, 10);
+  const days = useMemo(() => usageDays(rows, today, SHOWN_DAYS), [rows, today]);
+  const total = days.reduce((sum, day) => sum + day.total, 0);
+  if (total === 0) {
+    return (
+      <Empty icon="chart" title="No usage in the last 30 days">
+        <p>Agents report the tokens that they use.</p>
+      </Empty>
+    );
+  }
+  return (
+    <figure class="card chart-card">
+      <figcaption>
+        <strong>{count(total)} tokens</strong> in the last {SHOWN_DAYS} days
+      </figcaption>
+      <UsageChart days={days} />
+    </figure>
+  );
+}
+
+function AgentTable({ rows, total }: { rows: UsageRow[]; total: UsageRow }) {
+  const sorted = [...rows].sort((a, b) => tokensOf(b) - tokensOf(a));
+  if (sorted.length === 0) return null;
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label="Usage by agent">
+      <table class="numbers">
+        <thead>
+          <tr>
+            <th>Agent</th>
+            <th>Sessions</th>
+            <th>Input</th>
+            <th>Cached</th>
+            <th>Output</th>
+            <th>Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((row) => (
+            <Row
+              key={`${row.fleet}/${row.agent}/${row.vendor}`}
+              name={[row.fleet, row.agent ?? "without agent"].filter(Boolean).join("/")}
+              row={row}
+            />
+          ))}
+        </tbody>
+        <tfoot>
+          <Row name="Total" row={total} />
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
+function Row({ name, row }: { name: string; row: UsageRow }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{row.sessions}</td>
+      <td>{count(row.input)}</td>
+      <td>{count(row.cached)}</td>
+      <td>{count(row.output)}</td>
+      <td>{row.cost_usd === null ? "" : dollars(row.cost_usd)}</td>
+    </tr>
+  );
+}
+
+const LARGEST = 5;
+
+function DiskCard({ disk }: { disk: DiskReport }) {
+  const largest = [...disk.items].sort((a, b) => b.bytes - a.bytes).slice(0, LARGEST);
+  const share = disk.budget ? Math.min(1, disk.total / disk.budget) : null;
+  const tone = disk.level === "normal" ? "" : `tone-${disk.level === "full" ? "failed" : "waiting"}`;
+  return (
+    <section class="card disk" aria-label="Disk use">
+      <p>
+        <strong>{size(disk.total)}</strong>{" "}
+        {disk.budget ? `of ${size(disk.budget)}` : "without a budget"}{" "}
+        {disk.level !== "normal" && <span class={tone}>▲ {disk.level}</span>}
+      </p>
+      {share !== null && (
+        <meter class="meter" min={0} max={1} value={share} aria-label="Part of the disk budget" />
+      )}
+      <ul class="rows">
+        {largest.map((item) => (
+          <li key={`${item.kind} ${item.name}`} class="row">
+            <span class="dim">{item.kind}</span>
+            <span class="row-text">{item.name}</span>
+            <span>{size(item.bytes)}</span>
+          </li>
+        ))}
+      </ul>
+      <Sweep />
+    </section>
+  );
+}
+
+/** Shows what a sweep would remove, and removes it after a second click. */
+function Sweep() {
+  const [plan, setPlan] = useState<SweepReport | null>(null);
+  const maySweep = useMay("admin");
+  if (!maySweep) return null;
+  const preview = () => attempt(async () => setPlan(await calls.sweep(true)));
+  const carryOut = async () => {
+    const isDone = await attempt(() => calls.sweep(false), "Old things are removed");
+    if (isDone) {
+      setPlan(null);
+      announce(["disk", "worktrees"]);
+    }
+  };
+  if (!plan) {
+    return (
+      <button class="button" onClick={() => void preview()}>
+        <Icon name="broom" size={16} /> Show what a sweep would remove
+      </button>
+    );
+  }
+  return (
+    <div class="sweep" role="region" aria-label="What a sweep would remove">
+      <p>
+        {plan.removed.length === 0
+          ? "A sweep would remove nothing."
+          : `A sweep would remove ${plural(plan.removed.length, "thing")}:`}
+      </p>
+      <ul class="rows">
+        {plan.removed.map((item) => (
+          <li key={`${item.kind} ${item.name}`} class="row">
+            <span class="dim">{item.kind}</span>
+            <span class="row-text">{item.name}</span>
+            <span class="dim">{item.reason}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="row-of-buttons">
+        {plan.removed.length > 0 && (
+          <button class="button primary" onClick={() => void carryOut()}>
+            Remove these
+          </button>
+        )}
+        <button class="button" onClick={() => setPlan(null)}>
+          Keep all
+        </button>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { LogEvent, Session, Task, Turn, UsageRow } from "../page/api/types.ts";
+import { chatItems, joinNewest, toolSummary } from "../page/model/conversation.ts";
+import { ago, count, duration, shortPath, size } from "../page/model/format.ts";
+import { dropPriority } from "../page/model/priority.ts";
+import { parsePath, sessionPath } from "../page/model/routes.ts";
+import { bestMatches } from "../page/model/search.ts";
+import { boardOrder, groupByFleet, matchesFilter, statusDetail, statusLook } from "../page/model/status.ts";
+import { topicsOf } from "../page/model/topics.ts";
+import { scaleTop, usageDays } from "../page/model/usage.ts";
+
+const session = (fields: Partial<Session>) =>
+  ({ fleet: "shop", name: "a", address: "shop/a", status: "idle", status_detail: null, dialog: null, missing_variables: [], goes_on_as: null, cwd: "/src", vendor: "demo", branch: null, ...fields }) as Session;
+
+test("every path leads to its view and back", () => {
+  assert.deepEqual(parsePath("/"), { view: "needs-you" });
+  assert.deepEqual(parsePath("/sessions/a%20b"), { view: "session", id: "a b", tab: "terminal" });
+  assert.deepEqual(parsePath(sessionPath("a/b", "talk")), { view: "session", id: "a/b", tab: "talk" });
+  for (const path of ["/sessions/a/other", "/nowhere", "/tasks/1/2", "/sessions/%E0%A4%A"]) {
+    assert.equal(parsePath(path).view, "unknown", path);
+  }
+});
+
+test("every status has a symbol, a word and a tone; unknown ones are shown as they are", () => {
+  assert.deepEqual(statusLook("waiting"), { symbol: "▲", word: "waiting", tone: "waiting" });
+  assert.equal(statusLook("lost").tone, "failed");
+  assert.deepEqual(statusLook("dreaming"), { symbol: "?", word: "dreaming", tone: "idle" });
+  assert.equal(statusDetail(session({ status: "interrupted" })), "resume brings it back");
+  const dialog = { id: "1", kind: "permission", question: "npm test\nmore", choices: [], answer: "" } as Session["dialog"];
+  assert.equal(statusDetail(session({ status: "waiting", dialog })), "permission: npm test");
+});
+
+test("a group has the sessions that need a person first", () => {
+  const [group] = groupByFleet([session({ name: "b" }), session({ name: "a" }), session({ name: "z", status: "waiting" })]);
+  assert.deepEqual(group?.sessions.map((it) => it.name), ["z", "a", "b"]);
+  assert.ok(matchesFilter(session({ branch: "feat/x" }), "SHOP feat"));
+  assert.ok(!matchesFilter(session({}), "shop nothing"));
+});
+
+test("queued tasks are sorted as they start, ended ones by their end", () => {
+  const task = (id: string, state: string, priority: number, at: string) =>
+    ({ id, state, priority, created_at: at, ended_at: at }) as Task;
+  const tasks = [task("a", "queued", 0, "1"), task("b", "queued", 5, "2"), task("c", "done", 0, "3"), task("d", "failed", 0, "4")];
+  assert.deepEqual(boardOrder(tasks, ["queued"]).map((it) => it.id), ["b", "a"]);
+  assert.deepEqual(boardOrder(tasks, ["done", "failed"]).map((it) => it.id), ["d", "c"]);
+});
+
+test("a dropped task starts before the task that it was dropped on", () => {
+  const task = (id: string, priority: number, created_at: string) => ({ id, priority, created_at });
+  const [first, second, third] = [task("1", 5, "a"), task("2", 0, "b"), task("3", 0, "c")] as const;
+  const column = [first, second, third];
+  assert.equal(dropPriority(column, third, 0), 6);
+  assert.equal(dropPriority(column, third, 1), 1);
+  assert.equal(dropPriority(column, first, 2), -1);
+  assert.equal(dropPriority(column, second, 1), 0);
+  assert.equal(dropPriority([task("1", 9, "a"), third], third, 0), 9);
+});
+
+test("an event names the topics that it changes", () => {
+  const event = (kind: string, id: string | null) => ({ kind, session: id }) as LogEvent;
+  assert.deepEqual(topicsOf(event("message_queued", "s")), ["sessions", "session:s", "messages:s"]);
+  assert.deepEqual(topicsOf(event("task_changed", null)), ["tasks"]);
+  assert.deepEqual(topicsOf(event("a_newer_kind", null)), []);
+});
+
+const turn = (role: string, text: string, at: string | null, id = "") =>
+  ({ role, text, at, model: null, usage: null, tool: id ? { id, name: "Bash", failed: false } : null }) as Turn;
+
+test("a tool call and its result are one item", () => {
+  const items = chatItems([
+    turn("user", "hi", "2026-01-01T00:00:00Z"), turn("tool_call", '{"command":"ls"}', "2026-01-01T00:00:01Z", "1"),
+    turn("tool_call", "x", "2026-01-01T00:00:01Z", "2"), turn("tool_result", "out", "2026-01-01T00:00:02Z", "1"),
+  ]);
+  assert.deepEqual(items.map((it) => it.type), ["said", "tool", "tool"]);
+  const [, call] = items;
+  assert.ok(call?.type === "tool");
+  assert.equal(call.result?.text, "out");
+  assert.equal(toolSummary(call.call), "ls");
+});
+
+test("keys of turns stay the same when older and newer turns arrive", () => {
+  const turns = [1, 2, 3].map((second) => turn("user", String(second), `2026-01-01T00:00:0${second}Z`));
+  const keys = (list: Turn[]) => chatItems(list).map((it) => it.key);
+  assert.deepEqual(keys(turns.slice(1)), keys(turns).slice(1));
+  assert.deepEqual(keys(turns.slice(0, 2)), keys(turns).slice(0, 2));
+  assert.equal(new Set(keys([...turns, ...turns])).size, 6);
+});
+
+test("the newest page joins the turns before it, unless turns between are missing", () => {
+  const turns = [1, 2, 3, 4].map((second) => turn("user", String(second), `2026-01-01T00:00:0${second}Z`));
+  const texts = (list: Turn[] | null) => list?.map((it) => it.text).join("");
+  assert.equal(texts(joinNewest(turns.slice(0, 3), turns.slice(2))), "1234");
+  assert.equal(joinNewest(turns.slice(0, 1), turns.slice(2)), null);
+});
+
+test("times, numbers and sizes are short", () => {
+  const now = Date.parse("2026-01-01T12:00:00Z");
+  assert.equal(ago("2026-01-01T11:59:30Z", now), "just now");
+  assert.equal(ago("2026-01-01T09:30:00Z", now), "2 h 30 min ago");
+  assert.equal(duration(420), "420 ms");
+  assert.equal(count(1_234_567), "1.2 M");
+  assert.equal(size(4_200_000_000), "4.2 GB");
+  assert.equal(shortPath("/home/ada/src/shop"), "~/src/shop");
+});
+
+test("the chart has a bar for every day, also without usage", () => {
+  const row = { day: "2026-01-02", vendor: "demo", input: 5, output: 2 } as UsageRow;
+  const days = usageDays([row, row], "2026-01-03", 3);
+  assert.deepEqual(days.map((day) => [day.day, day.total]), [["2026-01-01", 0], ["2026-01-02", 14], ["2026-01-03", 0]]);
+  assert.deepEqual([3, 10, 0, 1_400_000].map(scaleTop), [5, 10, 1, 2_000_000]);
+});
+
+test("the palette prefers words that begin with the letters", () => {
+  const words = ["Resume this session", "Worktrees", "New session"];
+  assert.equal(bestMatches("work", words, (it) => it)[0], "Worktrees");
+  assert.equal(bestMatches("nses", words, (it) => it)[0], "New session");
+  assert.deepEqual(bestMatches("zzz", words, (it) => it), []);
+});
