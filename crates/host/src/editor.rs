@@ -55,7 +55,8 @@ mod tests {
     use super::*;
 
     fn environment(variables: &[(&str, &str)]) -> Environment {
-        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Environment::new(variables.iter().map(owned))
     }
 
     #[test]
