@@ -87,17 +87,15 @@ impl IntoResponse for TerminalOpened {
 impl DescribedAnswer for TerminalOpened {
     fn describe(draft: &mut OperationDraft<'_>) {
         let sent = draft.schemas.answers.subschema_for::<TerminalNotice>();
-        let read = draft.schemas.requests.subschema_for::<TerminalRequest>();
-        let description = "a WebSocket; binary messages are bytes of the terminal, text messages \
-            are JSON as `x-segue-sends` and `x-segue-reads` describe it";
-        draft.responses.insert(
-            "101".to_owned(),
-            json!({
-                "description": description,
-                "x-segue-sends": sent,
-                "x-segue-reads": read,
-            }),
-        );
+        let read = draft.schemas.answers.subschema_for::<TerminalRequest>();
+        let upgrade = json!({ "description": "the connection is a WebSocket from now on" });
+        draft.responses.insert("101".to_owned(), upgrade);
+        // OpenAPI has no place for the messages of a WebSocket, and needs an answer that succeeds.
+        let content = json!({ "application/json": { "schema": { "oneOf": [sent, read] } } });
+        let description = "never sent: describes the text messages of the WebSocket. The daemon \
+            sends a `TerminalNotice`, the client a `TerminalRequest`. Binary messages are bytes of \
+            the terminal";
+        draft.respond(200, description, &content);
     }
 }
 
