@@ -34,7 +34,7 @@ pub struct TerminalQuery {
 /// What the daemon sends to the client of a terminal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum TerminalNotice {
+pub enum TerminalUpdate {
     /// The next binary message clears a terminal and draws the whole screen on it.
     Snapshot { rows: u16, columns: u16 },
     /// How many clients there are, this one included.

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use crate::error::{Error, Kind, Result};
 use crate::model::{
-    AccessToken, Permission, PermissionEffect, Principal, RequestId, RequestKey, Session,
-    SessionId, TokenKind, TokenScope, VendorDescription, VendorId,
+    AccessToken, AccessTokenKind, Permission, PermissionEffect, Principal, RequestId, RequestKey,
+    Session, SessionId, TokenScope, VendorDescription, VendorId,
 };
 
 /// An action that an agent may not take.
@@ -97,7 +97,7 @@ impl Principal {
         }
         match route.right {
             RouteRight::Scope(scope) => require(token, scope, "do this"),
-            RouteRight::Browser if token.kind != TokenKind::Browser => {
+            RouteRight::Browser if token.kind != AccessTokenKind::Browser => {
                 Err(Error::new(Kind::Forbidden, "only a browser that has logged in may do this"))
             }
             RouteRight::Local => {

@@ -21,7 +21,7 @@ pub(super) fn table() -> RouteTable {
     let table = network::add_tokens(table.group("network"));
     let table = network::add_web(table.group("web"));
     let table = add_starts(table.group("sessions"));
-    let table = add_sessions(table);
+    let table = add_terminals(add_sessions(table));
     let table = add_events(table.group("events"));
     let table = add_messages(table.group("messages"));
     let table = add_tasks(table.group("tasks"));
@@ -173,26 +173,6 @@ fn add_sessions(table: RouteTable) -> RouteTable {
         )
         .shareable()
         .get(
-            "/v1/sessions/{id}/screen",
-            Read,
-            does("get_screen", "Returns the text on the screen of an agent"),
-            terminal::screen,
-        )
-        .shareable()
-        .get(
-            "/v1/sessions/{id}/terminal",
-            Read,
-            does("open_terminal", "Opens the terminal of an agent as a WebSocket"),
-            terminal::open,
-        )
-        .shareable()
-        .get(
-            "/v1/attention",
-            Read,
-            does("list_attention", "Lists the sessions that need a person"),
-            attention::list,
-        )
-        .get(
             "/v1/sessions/{id}/turn",
             Read,
             does("wait_for_turn", "Waits for the end of a headless turn"),
@@ -224,6 +204,30 @@ fn add_sessions(table: RouteTable) -> RouteTable {
             conversation::find,
         )
         .local(Method::GET, "/v1/attach", does("attach", attach_summary), sessions::attach)
+}
+
+fn add_terminals(table: RouteTable) -> RouteTable {
+    table
+        .get(
+            "/v1/sessions/{id}/screen",
+            Read,
+            does("get_screen", "Returns the text on the screen of an agent"),
+            terminal::screen,
+        )
+        .shareable()
+        .get(
+            "/v1/sessions/{id}/terminal",
+            Read,
+            does("open_terminal", "Opens the terminal of an agent as a WebSocket"),
+            terminal::open,
+        )
+        .shareable()
+        .get(
+            "/v1/attention",
+            Read,
+            does("list_attention", "Lists the sessions that need a person"),
+            attention::list,
+        )
 }
 
 fn add_events(table: RouteTable) -> RouteTable {

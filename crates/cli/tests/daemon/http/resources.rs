@@ -171,7 +171,7 @@ fn sessions_that_need_a_person_are_listed_with_their_questions() {
     let (world, client) = world_with(&["ant", "bee", "cat"]);
     for (name, command) in [("bee", "/question"), ("ant", "/ask")] {
         world.ok(["send", name, command]);
-        world.wait_session(name, |it| it["status"] == "waiting");
+        world.wait_session(name, |it| it["status"] == "waiting").unwrap();
     }
     let list = client.get("/v1/attention").body;
     let sessions = list["sessions"].as_array().unwrap();

@@ -5,7 +5,7 @@ use crate::model::TokenId;
 
 fn program(scopes: std::collections::BTreeSet<TokenScope>) -> AccessToken {
     let id = TokenId::new(Uuid::from_u128(7));
-    let (name, kind) = ("ci".to_owned(), TokenKind::Program);
+    let (name, kind) = ("ci".to_owned(), AccessTokenKind::Program);
     AccessToken { id, name, kind, scopes, only_session: None }
 }
 
@@ -175,7 +175,7 @@ fn link_to_a_session_reaches_only_that_session() {
     let session = |number| SessionId::new(Uuid::from_u128(number));
     let (own, other) = (session(1), session(2));
     let scopes = std::collections::BTreeSet::from([Read]);
-    let (kind, only_session) = (TokenKind::Browser, Some(own));
+    let (kind, only_session) = (AccessTokenKind::Browser, Some(own));
     let guest = Principal::Token(AccessToken { kind, only_session, ..program(scopes) });
     let table = [
         (Scope(Read), true, Some(own), true),
