@@ -1,10 +1,9 @@
 //! What browsers, pages of other sites and guests of one session can do.
 
-use std::fs;
-
 use segue_testkit::scene::{kill_daemon, text};
+use segue_testkit::tls_client::{CHAIN, KEY};
 use segue_testkit::web_client::{code_of, log_in, login_code};
-use segue_testkit::{NetworkClient, TerminalClient, WebBrowser, World};
+use segue_testkit::{NetworkClient, TerminalClient, TestCertificate, WebBrowser, World};
 use serde_json::{Value, json};
 
 use crate::network::{routes, visit};
@@ -12,6 +11,9 @@ use crate::world;
 
 /// The answers to a browser that a route accepts may be any but these.
 const REFUSED: [u16; 2] = [401, 403];
+
+/// The names and the values of headers.
+type Headers<'a> = &'a [(&'a str, &'a str)];
 
 /// Creates a world in which the demo agents with these names have answered.
 fn world_with(names: &[&str]) -> (World, NetworkClient) {
@@ -100,7 +102,7 @@ fn page_of_another_origin_cannot_use_the_login_of_a_browser() {
     let browser = WebBrowser::log_in(&world, &client, &[]);
     let (own, other_port) = (browser.origin(), "http://127.0.0.1:1".to_owned());
     let (cookie, csrf) = (browser.cookie.as_str(), browser.csrf.as_str());
-    let table: [(&str, &[(&str, &str)], u16); 10] = [
+    let table: [(&str, Headers<'_>, u16); 10] = [
         ("POST", &[("origin", &own)], 200),
         ("POST", &[("sec-fetch-site", "same-origin")], 200),
         ("POST", &[], 403),
@@ -177,7 +179,7 @@ fn terminal_is_refused_before_the_upgrade() {
     let browser = WebBrowser::log_in(&world, &client, &[]);
     let (cookie, own) = (browser.cookie.as_str(), browser.origin());
     let wrong = format!("segue_web=segue_{}", "0".repeat(64));
-    let table: [(&[(&str, &str)], u16); 7] = [
+    let table: [(Headers<'_>, u16); 7] = [
         (&[], 401),
         (&[("origin", &own)], 401),
         (&[("cookie", &wrong), ("origin", &own)], 401),
@@ -341,12 +343,9 @@ fn every_answer_of_the_page_has_the_security_headers() {
 fn cookie_is_accepted_only_over_tls_if_the_daemon_speaks_tls() {
     let (world, client) = world_with(&[]);
     let browser = WebBrowser::log_in(&world, &client, &[]);
-    let folder = world.project();
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    fs::write(folder.join("chain.pem"), made.cert.pem()).unwrap();
-    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    TestCertificate::valid().write(&world.project());
     let listen = client.address.to_string();
-    let words = ["serve", "--listen", &listen, "--tls-cert", "chain.pem", "--tls-key", "key.pem"];
+    let words = ["serve", "--listen", &listen, "--tls-cert", CHAIN, "--tls-key", KEY];
     let served = world.command(words).output().unwrap();
     assert!(served.status.success(), "{served:?}");
     // The same address, without TLS: there is no answer.
