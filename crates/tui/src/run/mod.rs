@@ -68,6 +68,7 @@ struct UiSignals {
     terminate: Signal,
     hangup: Signal,
     suspend: Signal,
+    resized: Signal,
 }
 
 impl UiSignals {
@@ -81,6 +82,7 @@ impl UiSignals {
             // SIGTSTP has the same number on every architecture of Linux that Rust supports, except
             // for MIPS and SPARC.
             suspend: listen(SignalKind::from_raw(20))?,
+            resized: listen(SignalKind::window_change())?,
         })
     }
 }
@@ -144,6 +146,9 @@ impl UiLoop {
             Some(message) = outputs.recv() => UiWake::Output(message),
             () = at(frame_at) => UiWake::Frame,
             () = at(minute) => UiWake::Minute,
+            _ = signals.resized.recv() => {
+                UiWake::Input(Some(UiMessage::Resized(terminal::current_size())))
+            }
             _ = signals.suspend.recv() => UiWake::Suspend,
             _ = signals.terminate.recv() => UiWake::Leave,
             _ = signals.hangup.recv() => UiWake::Leave,

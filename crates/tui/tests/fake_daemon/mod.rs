@@ -37,10 +37,10 @@ impl FakeDaemon {
 
 /// Events of a daemon in which nothing happens.
 #[derive(Debug)]
-struct NoEvents;
+struct QuietEvents;
 
 #[async_trait]
-impl DaemonEvents for NoEvents {
+impl DaemonEvents for QuietEvents {
     async fn next(&mut self) -> Option<Result<Event>> {
         std::future::pending().await
     }
@@ -65,7 +65,7 @@ impl DaemonApi for FakeDaemon {
     }
 
     async fn events(&self) -> Result<Box<dyn DaemonEvents>> {
-        Ok(Box::new(NoEvents))
+        Ok(Box::new(QuietEvents))
     }
 
     async fn daemon_runs(&self) -> Result<()> {
