@@ -37,8 +37,8 @@ const MAX_WAITING_OUTPUTS: usize = 32;
 #[derive(Debug)]
 pub(crate) enum LoopEvent {
     Message(Box<UiMessage>),
-    /// A request has ended. The next one of its kind may start.
-    Landed(flights::FlightKind),
+    /// A task has ended. The next request of its kind may start.
+    Landed(Option<flights::FlightKind>),
 }
 
 /// Shows the UI until the user quits it. The list of sessions is read first, so that a failure is
