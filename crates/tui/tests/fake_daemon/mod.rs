@@ -19,18 +19,18 @@ use serde_json::json;
 
 /// What goes wrong when a session is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mishap {
+pub(crate) enum Mishap {
     None,
     Panic,
 }
 
 #[derive(Debug)]
-pub struct FakeDaemon {
+pub(crate) struct FakeDaemon {
     mishap: Mishap,
 }
 
 impl FakeDaemon {
-    pub fn new(mishap: Mishap) -> Self {
+    pub(crate) fn new(mishap: Mishap) -> Self {
         Self { mishap }
     }
 }
