@@ -30,8 +30,10 @@ pub(crate) fn session(number: u32, name: &str, status: &str, fields: Value) -> S
         "pid": 7, "holder_pid": 8, "launches": 1,
         "created_at": "2026-03-05T08:00:00Z", "updated_at": "2026-03-05T12:20:00Z",
     });
-    for (key, value) in fields.as_object().cloned().unwrap_or_default() {
-        view[key] = value;
+    if let Value::Object(fields) = fields {
+        for (key, value) in fields {
+            view[key] = value;
+        }
     }
     serde_json::from_value(view).unwrap()
 }

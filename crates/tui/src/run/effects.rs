@@ -49,8 +49,8 @@ impl EffectRunner {
     }
 
     /// Starts the request that follows one that has ended.
-    pub(super) fn landed(&mut self, kind: FlightKind) {
-        if let Some(next) = self.flights.end(kind) {
+    pub(super) fn landed(&mut self, kind: Option<FlightKind>) {
+        if let Some(next) = kind.and_then(|kind| self.flights.end(kind)) {
             self.start(next);
         }
     }
@@ -68,13 +68,11 @@ impl EffectRunner {
         }
         let (api, sender) = (Arc::clone(&self.api), self.sender.clone());
         let task = tokio::spawn(async move {
+            let landing = Landing { sender, kind };
             let message = carried_out(api.as_ref(), effect).await;
-            // Without a receiver, the loop has ended.
             if let Some(message) = message {
-                let _ended = sender.send(LoopEvent::Message(Box::new(message)));
-            }
-            if let Some(kind) = kind {
-                let _ended = sender.send(LoopEvent::Landed(kind));
+                // Without a receiver, the loop has ended.
+                let _ended = landing.sender.send(LoopEvent::Message(Box::new(message)));
             }
         });
         if let Some(kind) = kind {
@@ -86,7 +84,9 @@ impl EffectRunner {
     fn watch(&mut self, request: u64, session: SessionId) {
         self.stop_watching();
         let (api, output) = (Arc::clone(&self.api), self.output.clone());
+        let landing = Landing { sender: self.sender.clone(), kind: None };
         self.watching = Some(tokio::spawn(async move {
+            let _landing = landing;
             let detail = |message| UiMessage::Detail(request, message);
             let mut stream = match api.terminal(session).await {
                 Ok(stream) => stream,
@@ -103,6 +103,19 @@ impl EffectRunner {
             }
             let _ended = output.send(detail(DetailMessage::TerminalGone(None))).await;
         }));
+    }
+}
+
+/// Wakes the loop when a task ends, also by a panic: the loop then ends the UI.
+struct Landing {
+    sender: UnboundedSender<LoopEvent>,
+    kind: Option<FlightKind>,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        // Without a receiver, the loop has ended.
+        let _ended = self.sender.send(LoopEvent::Landed(self.kind));
     }
 }
 

@@ -4,7 +4,6 @@ use std::pin::Pin;
 
 use crossterm::event::{Event, EventStream};
 use futures_core::Stream as _;
-use segue_core::model::TerminalSize;
 
 use crate::update::UiMessage;
 
@@ -25,10 +24,8 @@ impl UserInput {
                 Some(Ok(Event::Key(key))) => return Some(UiMessage::Key(key)),
                 Some(Ok(Event::Mouse(event))) => return Some(UiMessage::Mouse(event)),
                 Some(Ok(Event::Paste(text))) => return Some(UiMessage::Paste(text)),
-                Some(Ok(Event::Resize(cols, rows))) => {
-                    return Some(UiMessage::Resized(TerminalSize { rows, cols }));
-                }
-                Some(Ok(Event::FocusGained | Event::FocusLost)) => {}
+                // The loop itself receives SIGWINCH.
+                Some(Ok(Event::Resize(..) | Event::FocusGained | Event::FocusLost)) => {}
                 Some(Err(_)) | None => return None,
             }
         }

@@ -37,8 +37,8 @@ const MAX_WAITING_OUTPUTS: usize = 32;
 #[derive(Debug)]
 pub(crate) enum LoopEvent {
     Message(Box<UiMessage>),
-    /// A request has ended. The next one of its kind may start.
-    Landed(flights::FlightKind),
+    /// A task has ended. The next request of its kind may start.
+    Landed(Option<flights::FlightKind>),
 }
 
 /// Shows the UI until the user quits it. The list of sessions is read first, so that a failure is
@@ -68,6 +68,7 @@ struct UiSignals {
     terminate: Signal,
     hangup: Signal,
     suspend: Signal,
+    resized: Signal,
 }
 
 impl UiSignals {
@@ -81,6 +82,7 @@ impl UiSignals {
             // SIGTSTP has the same number on every architecture of Linux that Rust supports, except
             // for MIPS and SPARC.
             suspend: listen(SignalKind::from_raw(20))?,
+            resized: listen(SignalKind::window_change())?,
         })
     }
 }
@@ -92,6 +94,7 @@ enum UiWake {
     Output(UiMessage),
     Frame,
     Minute,
+    Resized,
     Suspend,
     Leave,
 }
@@ -121,6 +124,7 @@ impl UiLoop {
                 UiWake::Event(event) => self.noticed(event).await.map(|()| false)?,
                 UiWake::Output(message) => self.take_in(message).await.map(|()| true)?,
                 UiWake::Frame | UiWake::Minute => false,
+                UiWake::Resized => self.resized().await.map(|()| false)?,
                 UiWake::Suspend => self.suspend().map(|()| false)?,
             };
             let is_only_output = self.take_in_waiting().await? && is_output;
@@ -144,6 +148,7 @@ impl UiLoop {
             Some(message) = outputs.recv() => UiWake::Output(message),
             () = at(frame_at) => UiWake::Frame,
             () = at(minute) => UiWake::Minute,
+            _ = signals.resized.recv() => UiWake::Resized,
             _ = signals.suspend.recv() => UiWake::Suspend,
             _ = signals.terminate.recv() => UiWake::Leave,
             _ = signals.hangup.recv() => UiWake::Leave,
@@ -232,6 +237,13 @@ impl UiLoop {
         let resized = LoopEvent::Message(Box::new(UiMessage::Resized(terminal::current_size())));
         let _is_received_here = self.sender.send(resized);
         Ok(result)
+    }
+
+    /// Draws everything again, also if the size is the same: a terminal that was smaller meanwhile has
+    /// lost a part of its content.
+    async fn resized(&mut self) -> Result<()> {
+        self.terminal.clear()?;
+        self.take_in(UiMessage::Resized(terminal::current_size())).await
     }
 
     /// Stops this process as Ctrl-Z does, and goes on when it is continued.

@@ -19,28 +19,28 @@ use serde_json::json;
 
 /// What goes wrong when a session is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mishap {
+pub(crate) enum Mishap {
     None,
     Panic,
 }
 
 #[derive(Debug)]
-pub struct FakeDaemon {
+pub(crate) struct FakeDaemon {
     mishap: Mishap,
 }
 
 impl FakeDaemon {
-    pub fn new(mishap: Mishap) -> Self {
+    pub(crate) fn new(mishap: Mishap) -> Self {
         Self { mishap }
     }
 }
 
 /// Events of a daemon in which nothing happens.
 #[derive(Debug)]
-struct NoEvents;
+struct QuietEvents;
 
 #[async_trait]
-impl DaemonEvents for NoEvents {
+impl DaemonEvents for QuietEvents {
     async fn next(&mut self) -> Option<Result<Event>> {
         std::future::pending().await
     }
@@ -65,7 +65,7 @@ impl DaemonApi for FakeDaemon {
     }
 
     async fn events(&self) -> Result<Box<dyn DaemonEvents>> {
-        Ok(Box::new(NoEvents))
+        Ok(Box::new(QuietEvents))
     }
 
     async fn daemon_runs(&self) -> Result<()> {
