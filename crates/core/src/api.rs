@@ -96,7 +96,7 @@ pub use task::{
     TaskAddRequest, TaskList, TaskListRequest, TaskPriorityBody, TaskReport, TaskRetryBody,
     TaskRetryRequest, TaskSelector, TaskSummaryList, TaskSummaryView, TaskView, TaskWaitRequest,
 };
-pub use terminal::{ScreenView, TerminalNotice, TerminalQuery, TerminalRequest, TerminalUse};
+pub use terminal::{ScreenView, TerminalQuery, TerminalRequest, TerminalUpdate, TerminalUse};
 pub use trust::{TrustRequest, TrustView};
 pub use up::UpRequest;
 pub use usage::{UsageList, UsageRequest, UsageRow};

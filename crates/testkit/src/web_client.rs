@@ -150,7 +150,7 @@ impl TerminalClient {
     }
 
     /// Waits for the next message.
-    pub fn next(&mut self) -> TerminalInput {
+    pub fn receive(&mut self) -> TerminalInput {
         match self.socket.read() {
             Ok(Message::Binary(bytes)) => {
                 self.output.extend_from_slice(&bytes);
@@ -162,7 +162,7 @@ impl TerminalClient {
                 TerminalInput::Notice(notice)
             }
             Ok(Message::Close(frame)) => TerminalInput::Closed(frame.map(|it| code(&it))),
-            Ok(_) => self.next(),
+            Ok(_) => self.receive(),
             Err(_) => TerminalInput::Closed(None),
         }
     }
@@ -170,7 +170,7 @@ impl TerminalClient {
     /// Waits for a notice of this type that is as wanted.
     pub fn wait_notice(&mut self, kind: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
-            match self.next() {
+            match self.receive() {
                 TerminalInput::Notice(notice) if notice["type"] == kind && is_wanted(&notice) => {
                     return notice;
                 }
@@ -200,7 +200,7 @@ impl TerminalClient {
 
     /// Waits for the next message of a connection that must stay open.
     fn next_open(&mut self) {
-        if let TerminalInput::Closed(code) = self.next() {
+        if let TerminalInput::Closed(code) = self.receive() {
             let end = self.output.len().saturating_sub(2000);
             panic!("closed ({code:?}): {}", String::from_utf8_lossy(&self.output[end..]));
         }
@@ -209,7 +209,7 @@ impl TerminalClient {
     /// Waits until the daemon closes the connection. Returns the code.
     pub fn wait_closed(&mut self) -> Option<u16> {
         loop {
-            if let TerminalInput::Closed(code) = self.next() {
+            if let TerminalInput::Closed(code) = self.receive() {
                 // Sends the answer to the close message.
                 let _ended = self.socket.flush();
                 return code;

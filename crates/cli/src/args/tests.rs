@@ -135,7 +135,7 @@ fn usage_error_keeps_the_tips_of_clap_and_names_the_command() {
 fn wrong_value_hints_at_the_help_of_its_command() {
     let table = [
         ("segue show a --last x", "show"),
-        ("segue --json sh a --last x", "show"),
+        ("segue --json sho a --last x", "show"),
         ("segue log --last abc", "log"),
         ("segue scale coder abc", "scale"),
         ("segue handoff a --to b --mode bogus", "handoff"),
@@ -178,7 +178,7 @@ fn help_command_prints_the_same_text_as_the_help_flag() {
     };
     assert_eq!(shown("segue help"), shown("segue --help"));
     assert_eq!(shown("segue help show"), shown("segue show --help"));
-    assert_eq!(shown("segue --json help sh"), shown("segue show --help"));
+    assert_eq!(shown("segue --json help sho"), shown("segue show --help"));
     assert_eq!(shown("segue help daemon stop"), shown("segue daemon stop --help"));
     assert_eq!(failure("segue help fork").message, "`segue fork` is not built yet");
     assert!(failure("segue help nonsense").message.contains("nonsense"));

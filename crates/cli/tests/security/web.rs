@@ -13,6 +13,9 @@ use crate::world;
 /// The answers to a browser that a route accepts may be any but these.
 const REFUSED: [u16; 2] = [401, 403];
 
+/// The names and the values of headers.
+type Headers<'a> = &'a [(&'a str, &'a str)];
+
 /// Creates a world in which the demo agents with these names have answered.
 fn world_with(names: &[&str]) -> (World, NetworkClient) {
     let world = world();
@@ -100,7 +103,7 @@ fn page_of_another_origin_cannot_use_the_login_of_a_browser() {
     let browser = WebBrowser::log_in(&world, &client, &[]);
     let (own, other_port) = (browser.origin(), "http://127.0.0.1:1".to_owned());
     let (cookie, csrf) = (browser.cookie.as_str(), browser.csrf.as_str());
-    let table: [(&str, &[(&str, &str)], u16); 10] = [
+    let table: [(&str, Headers<'_>, u16); 10] = [
         ("POST", &[("origin", &own)], 200),
         ("POST", &[("sec-fetch-site", "same-origin")], 200),
         ("POST", &[], 403),
@@ -177,7 +180,7 @@ fn terminal_is_refused_before_the_upgrade() {
     let browser = WebBrowser::log_in(&world, &client, &[]);
     let (cookie, own) = (browser.cookie.as_str(), browser.origin());
     let wrong = format!("segue_web=segue_{}", "0".repeat(64));
-    let table: [(&[(&str, &str)], u16); 7] = [
+    let table: [(Headers<'_>, u16); 7] = [
         (&[], 401),
         (&[("origin", &own)], 401),
         (&[("cookie", &wrong), ("origin", &own)], 401),

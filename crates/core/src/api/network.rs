@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    ListenSettings, SecretText, SessionId, StoredToken, TokenId, TokenKind, TokenScope, Transport,
+    AccessTokenKind, ListenSettings, SecretText, SessionId, StoredToken, TokenId, TokenScope,
+    Transport,
 };
 use crate::rules::tokens;
 use crate::word_enum::word_enum;
@@ -84,7 +85,7 @@ pub struct TokenRevokeRequest {
 pub struct TokenView {
     pub id: TokenId,
     pub name: String,
-    pub kind: TokenKind,
+    pub kind: AccessTokenKind,
     pub scopes: BTreeSet<TokenScope>,
     /// The only session that the token reaches. `None` if it reaches all of them.
     pub session: Option<SessionId>,

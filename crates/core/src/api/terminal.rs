@@ -4,7 +4,7 @@
 //! messages.
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -23,16 +23,18 @@ word_enum! {
 /// The query of `GET /v1/sessions/{id}/terminal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalQuery {
+    /// Whether the client only watches.
     pub access: TerminalUse,
     /// The rows of the client's own terminal, if it controls.
     pub rows: Option<u16>,
+    /// The columns of the client's own terminal, if it controls.
     pub columns: Option<u16>,
 }
 
 /// What the daemon sends to the client of a terminal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum TerminalNotice {
+pub enum TerminalUpdate {
     /// The next binary message clears a terminal and draws the whole screen on it.
     Snapshot { rows: u16, columns: u16 },
     /// How many clients there are, this one included.
@@ -54,7 +56,10 @@ pub enum TerminalNotice {
     /// The agent has ended.
     Ended { how: String },
     /// The answer to a ping, with its id.
-    Pong { id: Value },
+    Pong {
+        #[schemars(schema_with = "any_value")]
+        id: Value,
+    },
 }
 
 /// What the client of a terminal requests.
@@ -62,10 +67,7 @@ pub enum TerminalNotice {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TerminalRequest {
     /// The size of the client's own terminal.
-    Resize {
-        rows: u16,
-        columns: u16,
-    },
+    Resize { rows: u16, columns: u16 },
     /// A new snapshot.
     Repaint,
     /// At most `count` lines before the line with the number `before` or, without it, the newest
@@ -75,9 +77,16 @@ pub enum TerminalRequest {
         before: Option<usize>,
         count: usize,
     },
+    /// A pong with the same id, which can be any value.
     Ping {
+        #[schemars(schema_with = "any_value")]
         id: Value,
     },
+}
+
+/// Describes a value of any type. Some generators of clients do not know the schema `true`.
+fn any_value(_generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "description": "Any value" })
 }
 
 /// `GET /v1/sessions/{id}/screen`: the text on the screen of an agent.

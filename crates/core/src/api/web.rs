@@ -55,6 +55,7 @@ pub struct WebSessionView {
 pub struct ShareCreateRequest {
     /// The id or the name of the session.
     pub session: String,
+    /// At most 2,592,000: 30 days.
     pub expires_in_seconds: u32,
 }
 

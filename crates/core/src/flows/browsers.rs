@@ -6,7 +6,7 @@ use crate::api::WebSessionView;
 use crate::error::Result;
 use crate::flows::tokens::{add, remove};
 use crate::model::{
-    AccessToken, SecretText, SessionId, StoredToken, TokenId, TokenKind, TokenScope,
+    AccessToken, AccessTokenKind, SecretText, SessionId, StoredToken, TokenId, TokenScope,
 };
 use crate::ports::{Change, Ports};
 use crate::rules::tokens;
@@ -31,14 +31,14 @@ pub async fn log_in(
     let rights = match own {
         Some(scopes) => BrowserRights { scopes, only_session: None, share: None },
         None => {
-            let share = tokens::find(code, TokenKind::Share, &known, now)?;
+            let share = tokens::find(code, AccessTokenKind::Share, &known, now)?;
             let AccessToken { scopes, only_session, .. } = share.token.clone();
             BrowserRights { scopes, only_session, share: Some(share.clone()) }
         }
     };
     let text = tokens::text(random);
     let id = TokenId::new(ports.clock.new_id());
-    let (name, kind) = (tokens::name_of(TokenKind::Browser, id), TokenKind::Browser);
+    let (name, kind) = (tokens::name_of(AccessTokenKind::Browser, id), AccessTokenKind::Browser);
     let BrowserRights { scopes, only_session, share } = rights;
     let lifetime_end = now.checked_add(tokens::BROWSER_LIFETIME).ok();
     let stored = StoredToken {
@@ -59,7 +59,7 @@ pub async fn log_in(
 /// so those stay until they are revoked.
 fn expired(known: &[StoredToken], now: jiff::Timestamp) -> Vec<Change> {
     let is_expired = |it: &&StoredToken| {
-        it.token.kind != TokenKind::Program && tokens::end(it).is_some_and(|end| end <= now)
+        it.token.kind != AccessTokenKind::Program && tokens::end(it).is_some_and(|end| end <= now)
     };
     let ids: BTreeSet<TokenId> = known.iter().filter(is_expired).map(|it| it.token.id).collect();
     // A login is removed with its link.

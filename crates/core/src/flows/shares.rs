@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::flows::select;
 use crate::flows::tokens::{add, remove};
 use crate::model::{
-    AccessToken, Principal, SecretText, Session, StoredToken, TokenId, TokenKind, TokenScope,
+    AccessToken, AccessTokenKind, Principal, SecretText, Session, StoredToken, TokenId, TokenScope,
 };
 use crate::ports::Ports;
 use crate::rules::scope::RestrictedAction;
@@ -37,8 +37,8 @@ pub async fn create(
     let id = TokenId::new(ports.clock.new_id());
     let token = AccessToken {
         id,
-        name: tokens::name_of(TokenKind::Share, id),
-        kind: TokenKind::Share,
+        name: tokens::name_of(AccessTokenKind::Share, id),
+        kind: AccessTokenKind::Share,
         scopes: BTreeSet::from([TokenScope::Read]),
         only_session: Some(summary.session.id),
     };
@@ -83,7 +83,7 @@ pub async fn revoke(ports: &Ports, principal: &Principal, id: TokenId) -> Result
 
 async fn all(ports: &Ports) -> Result<Vec<StoredToken>> {
     let mut stored = ports.store.tokens().await?;
-    stored.retain(|it| it.token.kind == TokenKind::Share);
+    stored.retain(|it| it.token.kind == AccessTokenKind::Share);
     Ok(stored)
 }
 

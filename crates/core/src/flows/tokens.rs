@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::api::{TokenCreateReport, TokenCreateRequest, TokenList, TokenRevokeRequest, TokenView};
 use crate::error::{Error, Result};
 use crate::model::{
-    AccessToken, EventPayload, NewEvent, SecretText, StoredToken, TokenId, TokenKind, TokenScope,
+    AccessToken, AccessTokenKind, EventPayload, NewEvent, SecretText, StoredToken, TokenId,
+    TokenScope,
 };
 use crate::ports::{Change, Commit, Ports};
 use crate::rules::tokens;
@@ -28,7 +29,8 @@ pub async fn create(
     check_scopes(&scopes)?;
     let text = tokens::text(random);
     let id = TokenId::new(ports.clock.new_id());
-    let token = AccessToken { id, name, kind: TokenKind::Program, scopes, only_session: None };
+    let token =
+        AccessToken { id, name, kind: AccessTokenKind::Program, scopes, only_session: None };
     let stored = StoredToken {
         token,
         digest: tokens::digest(&text),
@@ -84,7 +86,11 @@ pub(super) async fn remove(ports: &Ports, token: &AccessToken) -> Result<()> {
 
 /// Returns the token of this kind with this text, and records that it was used. Fails if no valid
 /// token of this kind has this text.
-pub async fn recognize(ports: &Ports, text: &SecretText, kind: TokenKind) -> Result<AccessToken> {
+pub async fn recognize(
+    ports: &Ports,
+    text: &SecretText,
+    kind: AccessTokenKind,
+) -> Result<AccessToken> {
     let (known, now) = (ports.store.tokens().await?, ports.clock.now());
     let found = tokens::find(text, kind, &known, now)?;
     if tokens::is_use_to_record(found, now) {

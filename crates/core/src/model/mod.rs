@@ -100,7 +100,7 @@ pub use machine::MachineIds;
 pub use message::{Message, MessageState, MessageStateKind, TypingRecord};
 pub use misleading::is_misleading;
 pub use permission_effect::PermissionEffect;
-pub use principal::{AccessToken, Principal, TokenKind, TokenScope};
+pub use principal::{AccessToken, AccessTokenKind, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};
 pub use project::{
     DescribedVendors, FleetScale, PROJECT_FILE, Project, ProjectAgent, PromptTemplate,

@@ -23,7 +23,7 @@ pub struct AccessToken {
     pub id: TokenId,
     /// The name by which the user revokes the token.
     pub name: String,
-    pub kind: TokenKind,
+    pub kind: AccessTokenKind,
     pub scopes: BTreeSet<TokenScope>,
     /// The only session that the token reaches. `None` if it reaches all of them.
     pub only_session: Option<SessionId>,
@@ -31,7 +31,7 @@ pub struct AccessToken {
 
 word_enum! {
     /// Who has a token.
-    pub enum TokenKind {
+    pub enum AccessTokenKind {
         /// A program, which sends the token with each request.
         Program = "program",
         /// A browser, which has the token as a cookie.

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::error::{Error, Kind, Result};
-use crate::model::{SecretText, StoredToken, TokenDigest, TokenId, TokenKind};
+use crate::model::{AccessTokenKind, SecretText, StoredToken, TokenDigest, TokenId};
 
 /// The number of random bytes of a token.
 pub const SECRET_BYTES: usize = 32;
@@ -60,7 +60,7 @@ pub fn check_name(name: &str) -> Result<()> {
 }
 
 /// Returns the name of a token that the user does not name: its kind, and the random end of its id.
-pub fn name_of(kind: TokenKind, id: TokenId) -> String {
+pub fn name_of(kind: AccessTokenKind, id: TokenId) -> String {
     let id = id.uuid().simple().to_string();
     format!("{}-{}", kind.word(), id.get(id.len() - 8..).unwrap_or_default())
 }
@@ -69,8 +69,8 @@ pub fn name_of(kind: TokenKind, id: TokenId) -> String {
 pub fn end(token: &StoredToken) -> Option<Timestamp> {
     let last_used_at = token.last_used_at.unwrap_or(token.created_at);
     let idle_end = match token.token.kind {
-        TokenKind::Browser => last_used_at.checked_add(BROWSER_IDLE_TIME).ok(),
-        TokenKind::Program | TokenKind::Share => None,
+        AccessTokenKind::Browser => last_used_at.checked_add(BROWSER_IDLE_TIME).ok(),
+        AccessTokenKind::Program | AccessTokenKind::Share => None,
     };
     token.expires_at.into_iter().chain(idle_end).min()
 }
@@ -98,7 +98,7 @@ pub fn check_csrf(cookie: &SecretText, presented: Option<&str>) -> Result<()> {
 /// of the same length.
 pub fn find<'a>(
     text: &SecretText,
-    kind: TokenKind,
+    kind: AccessTokenKind,
     known: &'a [StoredToken],
     now: Timestamp,
 ) -> Result<&'a StoredToken> {
@@ -130,13 +130,13 @@ const CREATE_HINT: &str =
 
 /// Returns the error for a text that is no valid token of this kind. `reason` is about a token of a
 /// program; whether a link or a login has existed is no business of the sender.
-fn refusal(kind: TokenKind, reason: &str) -> Error {
+fn refusal(kind: AccessTokenKind, reason: &str) -> Error {
     let unauthorized = |message: &str| Error::new(Kind::Unauthorized, message);
     match kind {
-        TokenKind::Program => unauthorized(reason).hint(CREATE_HINT),
-        TokenKind::Browser => unauthorized("this browser is not logged in")
+        AccessTokenKind::Program => unauthorized(reason).hint(CREATE_HINT),
+        AccessTokenKind::Browser => unauthorized("this browser is not logged in")
             .hint("run `segue web` on the machine of the daemon for a link"),
-        TokenKind::Share => unauthorized("the link is not valid, or not valid any more")
+        AccessTokenKind::Share => unauthorized("the link is not valid, or not valid any more")
             .hint("run `segue web` on the machine of the daemon for a new link")
             .hint("or ask the person who shared the session for a new link"),
     }
@@ -162,7 +162,7 @@ mod tests {
             token: AccessToken {
                 id: TokenId::new(Uuid::from_u128(random.into())),
                 name: name.to_owned(),
-                kind: TokenKind::Program,
+                kind: AccessTokenKind::Program,
                 scopes: BTreeSet::from([TokenScope::Read]),
                 only_session: None,
             },
@@ -179,7 +179,8 @@ mod tests {
         let known = [stored("a", 1, None), stored("b", 2, Some(100))];
         let now = |second| Timestamp::from_second(second).unwrap();
         let of = |random| text([random; SECRET_BYTES]);
-        let find = |text: &SecretText, second| find(text, TokenKind::Program, &known, now(second));
+        let find =
+            |text: &SecretText, second| find(text, AccessTokenKind::Program, &known, now(second));
         assert_eq!(find(&of(1), 50).unwrap().token.name, "a");
         assert_eq!(find(&of(2), 99).unwrap().token.name, "b");
         let whole = of(1).expose().to_owned();
@@ -202,11 +203,12 @@ mod tests {
     #[test]
     fn token_is_found_only_as_what_it_is() {
         let now = Timestamp::from_second(50).unwrap();
-        for kind in TokenKind::ALL {
+        for kind in AccessTokenKind::ALL {
             let mut token = stored("a", 1, None);
             token.token.kind = *kind;
-            for wanted in TokenKind::ALL {
-                let found = find(&text([1; SECRET_BYTES]), *wanted, &[token.clone()], now);
+            let known = [token];
+            for wanted in AccessTokenKind::ALL {
+                let found = find(&text([1; SECRET_BYTES]), *wanted, &known, now);
                 assert_eq!(found.is_ok(), kind == wanted, "{kind:?} {wanted:?}");
             }
         }
@@ -216,12 +218,12 @@ mod tests {
     fn browser_is_logged_out_if_it_is_not_used_or_after_its_whole_life() {
         let hour = |number: i64| Timestamp::from_second(number * 3600).unwrap();
         let table = [
-            (TokenKind::Program, None, None, None),
-            (TokenKind::Program, Some(1), None, Some(1)),
-            (TokenKind::Share, Some(100), Some(3), Some(100)),
-            (TokenKind::Browser, Some(720), None, Some(12)),
-            (TokenKind::Browser, Some(720), Some(20), Some(32)),
-            (TokenKind::Browser, Some(720), Some(719), Some(720)),
+            (AccessTokenKind::Program, None, None, None),
+            (AccessTokenKind::Program, Some(1), None, Some(1)),
+            (AccessTokenKind::Share, Some(100), Some(3), Some(100)),
+            (AccessTokenKind::Browser, Some(720), None, Some(12)),
+            (AccessTokenKind::Browser, Some(720), Some(20), Some(32)),
+            (AccessTokenKind::Browser, Some(720), Some(719), Some(720)),
         ];
         for (kind, expires_at, last_used_at, expected) in table {
             let mut token = stored("a", 1, None);

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use segue_core::Kind;
 use segue_core::api::{ShareCreateRequest, TokenRevokeRequest};
 use segue_core::flows::{browsers, shares, tokens};
-use segue_core::model::{AccessToken, Principal, SecretText, TokenKind, TokenScope};
+use segue_core::model::{AccessToken, AccessTokenKind, Principal, SecretText, TokenScope};
 use segue_core::ports::Ports;
 use segue_core::rules::login_codes::LoginCodes;
 
@@ -24,7 +24,7 @@ async fn log_in(ports: &Ports, number: u8) -> SecretText {
 }
 
 async fn recognize(ports: &Ports, cookie: &SecretText) -> Option<AccessToken> {
-    tokens::recognize(ports, cookie, TokenKind::Browser).await.ok()
+    tokens::recognize(ports, cookie, AccessTokenKind::Browser).await.ok()
 }
 
 /// Shares the session of the scene for an hour. Returns the code and the name of the link.

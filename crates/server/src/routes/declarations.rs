@@ -1,25 +1,27 @@
 //! All routes. Each one is declared here and nowhere else: its right, its name and its summary. The
 //! OpenAPI document and the table in `docs/http.md` follow from these lines.
 
+mod network;
+
 use axum::http::Method;
 use segue_core::model::TokenScope::{Admin, Read, Send, Work};
 
 use super::table::EnvironmentPlace::{Caller, Top};
 use super::table::{RouteTable, does};
 use super::{
-    attention, browser, conversation, deliveries, doctor, events, git_credential, health,
-    housekeeping, messages, metrics, network, openapi, rest, sessions, settings, shut_down, tasks,
-    terminal, trust, usage, worktrees,
+    attention, conversation, deliveries, doctor, events, git_credential, health, housekeeping,
+    messages, metrics, openapi, rest, sessions, shut_down, tasks, terminal, trust, usage,
+    worktrees,
 };
 
 /// Returns all routes. Each line has the right that the caller needs, and what the documentation says.
 pub(super) fn table() -> RouteTable {
     let table = RouteTable::default();
     let table = add_daemon(table.group("daemon"));
-    let table = add_network(table.group("network"));
-    let table = add_web(table.group("web"));
+    let table = network::add_tokens(table.group("network"));
+    let table = network::add_web(table.group("web"));
     let table = add_starts(table.group("sessions"));
-    let table = add_sessions(table);
+    let table = add_terminals(add_sessions(table));
     let table = add_events(table.group("events"));
     let table = add_messages(table.group("messages"));
     let table = add_tasks(table.group("tasks"));
@@ -112,87 +114,6 @@ fn add_daemon(table: RouteTable) -> RouteTable {
         )
 }
 
-fn add_network(table: RouteTable) -> RouteTable {
-    table
-        .post(
-            "/v1/serve",
-            Admin,
-            does("serve", "Reports or changes where the daemon listens"),
-            network::serve,
-        )
-        .get("/v1/tokens", Admin, does("list_tokens", "Lists the tokens"), network::tokens)
-        .post(
-            "/v1/tokens",
-            Admin,
-            does("create_token", "Creates a token and shows it once"),
-            network::create_token,
-        )
-        .post(
-            "/v1/tokens/revoke",
-            Admin,
-            does("revoke_token", "Revokes a token"),
-            network::revoke_token,
-        )
-}
-
-fn add_web(table: RouteTable) -> RouteTable {
-    let session_summary = "Describes the login of the calling browser";
-    table
-        .post(
-            "/v1/web/links",
-            Admin,
-            does("create_web_link", "Creates a link with which a browser logs in once"),
-            browser::create_link,
-        )
-        .public(
-            "/v1/web/login",
-            does("log_in", "Logs a browser in with the code of a link"),
-            browser::log_in,
-        )
-        .browser(
-            Method::GET,
-            "/v1/web/session",
-            does("get_web_session", session_summary),
-            browser::session,
-        )
-        .browser(
-            Method::POST,
-            "/v1/web/logout",
-            does("log_out", "Logs the calling browser out"),
-            browser::log_out,
-        )
-        .get(
-            "/v1/shares",
-            Admin,
-            does("list_shares", "Lists the links to sessions"),
-            browser::list_shares,
-        )
-        .post(
-            "/v1/shares",
-            Admin,
-            does("create_share", "Creates a link that shows one session"),
-            browser::create_share,
-        )
-        .delete(
-            "/v1/shares/{id}",
-            Admin,
-            does("revoke_share", "Revokes a link to a session"),
-            browser::revoke_share,
-        )
-        .get(
-            "/v1/findings",
-            Admin,
-            does("list_findings", "Returns what `segue doctor` finds, and changes nothing"),
-            settings::findings,
-        )
-        .get(
-            "/v1/sources",
-            Read,
-            does("list_sources", "Lists the forges of the settings, without secrets"),
-            settings::sources,
-        )
-}
-
 fn add_starts(table: RouteTable) -> RouteTable {
     let count_summary = "Counts the sessions that a resume would bring back";
     let strangers_summary = "Lists conversations of a folder that belong to no session";
@@ -252,26 +173,6 @@ fn add_sessions(table: RouteTable) -> RouteTable {
         )
         .shareable()
         .get(
-            "/v1/sessions/{id}/screen",
-            Read,
-            does("get_screen", "Returns the text on the screen of an agent"),
-            terminal::screen,
-        )
-        .shareable()
-        .get(
-            "/v1/sessions/{id}/terminal",
-            Read,
-            does("open_terminal", "Opens the terminal of an agent as a WebSocket"),
-            terminal::open,
-        )
-        .shareable()
-        .get(
-            "/v1/attention",
-            Read,
-            does("list_attention", "Lists the sessions that need a person"),
-            attention::list,
-        )
-        .get(
             "/v1/sessions/{id}/turn",
             Read,
             does("wait_for_turn", "Waits for the end of a headless turn"),
@@ -303,6 +204,30 @@ fn add_sessions(table: RouteTable) -> RouteTable {
             conversation::find,
         )
         .local(Method::GET, "/v1/attach", does("attach", attach_summary), sessions::attach)
+}
+
+fn add_terminals(table: RouteTable) -> RouteTable {
+    table
+        .get(
+            "/v1/sessions/{id}/screen",
+            Read,
+            does("get_screen", "Returns the text on the screen of an agent"),
+            terminal::screen,
+        )
+        .shareable()
+        .get(
+            "/v1/sessions/{id}/terminal",
+            Read,
+            does("open_terminal", "Opens the terminal of an agent as a WebSocket"),
+            terminal::open,
+        )
+        .shareable()
+        .get(
+            "/v1/attention",
+            Read,
+            does("list_attention", "Lists the sessions that need a person"),
+            attention::list,
+        )
 }
 
 fn add_events(table: RouteTable) -> RouteTable {

@@ -12,7 +12,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use segue_core::api::CSRF_HEADER;
 use segue_core::flows::tokens;
-use segue_core::model::{AccessToken, Principal, SecretText, SessionId, TokenKind, Transport};
+use segue_core::model::{
+    AccessToken, AccessTokenKind, Principal, SecretText, SessionId, Transport,
+};
 use segue_core::rules::listening::{PageHeaders, PageRequest};
 use segue_core::rules::scope::{RouteRight, RouteUse};
 use segue_core::rules::{listening, tokens as token_rules};
@@ -142,8 +144,8 @@ fn credential(peer: &NetworkPeer, headers: &HeaderMap) -> Option<Credential> {
 
 async fn recognize(app: &App, credential: Option<&Credential>) -> Result<AccessToken> {
     let (text, kind) = match credential {
-        Some(Credential::Token(text)) => (text, TokenKind::Program),
-        Some(Credential::Cookie(text)) => (text, TokenKind::Browser),
+        Some(Credential::Token(text)) => (text, AccessTokenKind::Program),
+        Some(Credential::Cookie(text)) => (text, AccessTokenKind::Browser),
         None => return Err(token_rules::missing()),
     };
     tokens::recognize(&app.ready().await?.ports, text, kind).await

@@ -165,3 +165,65 @@ fn request_from_a_network_cannot_bring_an_environment_for_git() {
     let list = client.get("/v1/worktrees");
     assert_eq!(list.body, json!({ "worktrees": [] }), "{}", list.text);
 }
+
+#[test]
+fn sessions_that_need_a_person_are_listed_with_their_questions() {
+    let (world, client) = world_with(&["ant", "bee", "cat"]);
+    for (name, command) in [("bee", "/question"), ("ant", "/ask")] {
+        world.ok(["send", name, command]);
+        world.wait_session(name, |it| it["status"] == "waiting").unwrap();
+    }
+    let list = client.get("/v1/attention").body;
+    let sessions = list["sessions"].as_array().unwrap();
+    let shown: Vec<(&str, &str)> =
+        sessions.iter().map(|it| (text(it, "reason"), text(&it["session"], "name"))).collect();
+    assert_eq!(shown, [("permission", "ant"), ("question", "bee")], "{list}");
+    let choices = &sessions[0]["session"]["dialog"]["choices"];
+    assert!(choices.as_array().is_some_and(|it| it.len() > 1), "{list}");
+}
+
+#[test]
+fn task_with_a_higher_priority_starts_first() {
+    let world = world();
+    scene::write_shop(&world, "");
+    let client = NetworkClient::listen(&world);
+    let client = client.with_scopes(&world, "program", &["read", "work"]);
+    let add = |prompt: &str| {
+        let caller = json!({"cwd": world.project()});
+        let body = json!({"caller": caller, "prompt": prompt, "agent": "coder"});
+        let added = client.post("/v1/tasks", &body);
+        assert_eq!(added.status, 200, "{}", added.text);
+        text(&added.body["task"], "id").to_owned()
+    };
+    let running = add("/hang");
+    let (first, second) = (add("hello"), add("hello"));
+    let move_to = |id: &str, level: i32| {
+        client.post(&format!("/v1/tasks/{id}/priority"), &json!({ "priority": level }))
+    };
+    let moved = move_to(&second, 5);
+    assert_eq!((moved.status, &moved.body["task"]["priority"]), (200, &json!(5)), "{}", moved.text);
+    assert_eq!(move_to(&second, 10).status, 400);
+    let events = world.ok(["log", "--json"]);
+    assert!(events.contains("priority 5"), "{events}");
+    let cancelled = client.post(&format!("/v1/tasks/{running}/cancel"), &json!({}));
+    assert_eq!(cancelled.status, 200, "{}", cancelled.text);
+    for id in [&second, &first] {
+        world.ok(["task", "wait", id]);
+    }
+    let started = |id: &str| {
+        let task = client.get(&format!("/v1/tasks/{id}")).body;
+        text(&task["task"], "started_at").to_owned()
+    };
+    assert!(started(&second) < started(&first));
+    assert_eq!(move_to(&second, 1).status, 409, "it is done");
+}
+
+#[test]
+fn findings_and_sources_are_read_over_http() {
+    let (world, client) = world_with(&[]);
+    assert_eq!(client.get("/v1/findings").status, 403);
+    let admin = client.with_scopes(&world, "admin", &["admin"]);
+    assert!(admin.get("/v1/findings").body["findings"].is_array());
+    let empty = json!({"sources": [], "problems": []});
+    assert_eq!(client.get("/v1/sources").body, empty);
+}

@@ -25,9 +25,9 @@ fn viewers_see_what_a_controller_types_and_their_own_input_is_refused() {
     let (world, client) = world_with(&["fox"]);
     let mut viewers = [open(&world, &client, "access=view"), open(&world, &client, "access=view")];
     for viewer in &mut viewers {
-        let first = viewer.next();
+        let first = viewer.receive();
         assert!(matches!(&first, TerminalInput::Notice(it) if it["type"] == "snapshot"));
-        assert_eq!(viewer.next(), TerminalInput::Bytes, "the paint follows the snapshot");
+        assert_eq!(viewer.receive(), TerminalInput::Bytes, "the paint follows the snapshot");
         viewer.wait_text("demo agent");
     }
     let mut controller = open(&world, &client, "access=control&rows=30&columns=90");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
-use segue_core::api::{TerminalNotice, TerminalRequest};
+use segue_core::api::{TerminalRequest, TerminalUpdate};
 use segue_core::model::{LaunchEnd, TerminalSize};
 use segue_core::ports::{ScrollbackRange, TerminalEvent, TerminalSnapshot, TerminalStream};
 use segue_core::{Error, Result};
@@ -77,7 +77,7 @@ impl TerminalConnection {
             Message::Binary(bytes) => self.stream.input(&bytes).await,
             Message::Text(text) => match serde_json::from_str(&text) {
                 Ok(TerminalRequest::Ping { id }) => {
-                    return self.notify(&TerminalNotice::Pong { id }).await;
+                    return self.notify(&TerminalUpdate::Pong { id }).await;
                 }
                 Ok(request) => self.carry_out(request).await,
                 Err(error) => Err(Error::usage("the message is not understood").caused_by(error)),
@@ -112,20 +112,20 @@ impl TerminalConnection {
         match event {
             TerminalEvent::Output(bytes) => self.send(Message::binary(bytes)).await,
             TerminalEvent::Snapshot(TerminalSnapshot { size, painted }) => {
-                let notice = TerminalNotice::Snapshot { rows: size.rows, columns: size.cols };
+                let notice = TerminalUpdate::Snapshot { rows: size.rows, columns: size.cols };
                 self.socket.feed(text(&notice)).await.map_err(|_| ConnectionEnd::Client)?;
                 self.send(Message::binary(painted)).await
             }
             TerminalEvent::Uses(uses) => {
                 let (alternate, mouse) = (uses.alternate, uses.mouse);
-                self.notify(&TerminalNotice::Uses { alternate, mouse }).await
+                self.notify(&TerminalUpdate::Uses { alternate, mouse }).await
             }
             TerminalEvent::Clients(clients) => {
                 let (controllers, viewers) = (clients.controllers, clients.viewers);
-                self.notify(&TerminalNotice::Clients { controllers, viewers }).await
+                self.notify(&TerminalUpdate::Clients { controllers, viewers }).await
             }
             TerminalEvent::Scrollback(page) => {
-                let notice = TerminalNotice::Scrollback {
+                let notice = TerminalUpdate::Scrollback {
                     first: page.first,
                     lines: page.lines,
                     total: page.total,
@@ -136,13 +136,13 @@ impl TerminalConnection {
             }
             TerminalEvent::Refused(error) => self.notify(&refused(&error)).await,
             TerminalEvent::Ended(end) => {
-                self.notify(&TerminalNotice::Ended { how: how(end) }).await?;
+                self.notify(&TerminalUpdate::Ended { how: how(end) }).await?;
                 Err(ConnectionEnd::Agent)
             }
         }
     }
 
-    async fn notify(&mut self, notice: &TerminalNotice) -> Result<(), ConnectionEnd> {
+    async fn notify(&mut self, notice: &TerminalUpdate) -> Result<(), ConnectionEnd> {
         self.send(text(notice)).await
     }
 
@@ -167,12 +167,12 @@ impl TerminalConnection {
     }
 }
 
-fn text(notice: &TerminalNotice) -> Message {
+fn text(notice: &TerminalUpdate) -> Message {
     Message::text(serde_json::to_string(notice).unwrap_or_default())
 }
 
-fn refused(error: &Error) -> TerminalNotice {
-    TerminalNotice::Refused { message: error.to_string() }
+fn refused(error: &Error) -> TerminalUpdate {
+    TerminalUpdate::Refused { message: error.to_string() }
 }
 
 fn how(end: LaunchEnd) -> String {

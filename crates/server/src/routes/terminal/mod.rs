@@ -12,7 +12,7 @@ use axum::http::HeaderValue;
 use axum::http::StatusCode;
 use axum::http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, UPGRADE};
 use axum::response::{IntoResponse, Response};
-use segue_core::api::{ScreenView, TerminalNotice, TerminalQuery, TerminalRequest, TerminalUse};
+use segue_core::api::{ScreenView, TerminalQuery, TerminalRequest, TerminalUpdate, TerminalUse};
 use segue_core::model::{Principal, SessionId, TerminalSize};
 use segue_core::ports::TerminalAccess;
 use segue_core::rules::scope::RestrictedAction;
@@ -86,18 +86,16 @@ impl IntoResponse for TerminalOpened {
 
 impl DescribedAnswer for TerminalOpened {
     fn describe(draft: &mut OperationDraft<'_>) {
-        let sent = draft.schemas.answers.subschema_for::<TerminalNotice>();
-        let read = draft.schemas.requests.subschema_for::<TerminalRequest>();
-        let description = "a WebSocket; binary messages are bytes of the terminal, text messages \
-            are JSON as `x-segue-sends` and `x-segue-reads` describe it";
-        draft.responses.insert(
-            "101".to_owned(),
-            json!({
-                "description": description,
-                "x-segue-sends": sent,
-                "x-segue-reads": read,
-            }),
-        );
+        let sent = draft.schemas.answers.subschema_for::<TerminalUpdate>();
+        let read = draft.schemas.answers.subschema_for::<TerminalRequest>();
+        let upgrade = json!({ "description": "the connection is a WebSocket from now on" });
+        draft.responses.insert("101".to_owned(), upgrade);
+        // OpenAPI has no place for the messages of a WebSocket, and needs an answer that succeeds.
+        let content = json!({ "application/json": { "schema": { "oneOf": [sent, read] } } });
+        let description = "never sent: describes the text messages of the WebSocket. The daemon \
+            sends a `TerminalUpdate`, the client a `TerminalRequest`. Binary messages are bytes of \
+            the terminal";
+        draft.respond(200, description, &content);
     }
 }
 

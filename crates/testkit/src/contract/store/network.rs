@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use segue_core::Kind;
 use segue_core::model::{
-    AccessToken, ListenSettings, SecretText, SessionId, StoredToken, TokenId, TokenKind,
+    AccessToken, AccessTokenKind, ListenSettings, SecretText, SessionId, StoredToken, TokenId,
     TokenScope, Transport,
 };
 use segue_core::ports::Change;
@@ -20,7 +20,7 @@ fn token(number: u8, name: &str) -> StoredToken {
         token: AccessToken {
             id: TokenId::new(Uuid::from_u128(number.into())),
             name: name.to_owned(),
-            kind: TokenKind::Program,
+            kind: AccessTokenKind::Program,
             scopes: BTreeSet::from([TokenScope::Read, TokenScope::Send]),
             only_session: None,
         },
@@ -57,14 +57,14 @@ pub async fn tokens_are_listed_oldest_first_until_they_are_removed(backend: &imp
 pub async fn a_browser_is_removed_with_the_link_that_it_logged_in_with(backend: &impl Backend) {
     let store = backend.open().await;
     let mut share = token(1, "share");
-    share.token.kind = TokenKind::Share;
+    share.token.kind = AccessTokenKind::Share;
     share.token.only_session = Some(SessionId::new(Uuid::from_u128(5)));
     let mut guest = token(2, "guest");
-    guest.token.kind = TokenKind::Browser;
+    guest.token.kind = AccessTokenKind::Browser;
     guest.token.only_session = share.token.only_session;
     guest.made_from = Some(share.token.id);
     let mut own = token(3, "own");
-    own.token.kind = TokenKind::Browser;
+    own.token.kind = AccessTokenKind::Browser;
     let all = [share.clone(), guest, own.clone()];
     let added = all.clone().map(|token| Change::AddToken(Box::new(token)));
     store.commit(commit(added)).await.unwrap();
