@@ -32,6 +32,12 @@ export function Sheet(props: {
   const onBackdrop = (event: MouseEvent) => {
     if (event.target === element.current) closeSheet();
   };
+  // The browser's own handling of Escape reports the end of the dialog only later.
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    closeSheet();
+  };
   const size = props.isWide ? "sheet is-wide" : "sheet";
   return (
     <dialog
@@ -39,6 +45,7 @@ export function Sheet(props: {
       class={props.isBare ? `${size} is-bare` : size}
       aria-labelledby={title}
       onMouseDown={onBackdrop}
+      onKeyDown={onKeyDown}
     >
       <header class={props.isBare ? "unseen" : ""}>
         <h2 id={title}>{props.title}</h2>
