@@ -44,6 +44,10 @@ export class Scenario {
       await body(scenario);
       assert.deepEqual(scenario.problems, []);
       console.log("ok");
+    } catch (error) {
+      // They may be the reason.
+      for (const problem of scenario.problems) console.error(problem);
+      throw error;
     } finally {
       await browser.close();
     }

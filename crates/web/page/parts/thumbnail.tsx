@@ -54,11 +54,17 @@ export function Thumbnail({ session }: { session: Session }) {
       ref={element}
       class="thumbnail"
       aria-hidden="true"
-      style={{ "--columns": Math.min(screen?.columns ?? 80, 120) }}
+      style={{ "--columns": shownColumns(lines) }}
     >
       {isEmpty ? <span class="thumbnail-note">no screen</span> : <pre>{lines.join("\n")}</pre>}
     </div>
   );
+}
+
+/** Returns how many columns the picture shows: those that are used, within limits. */
+function shownColumns(lines: string[]): number {
+  const used = Math.max(0, ...lines.map((line) => line.length));
+  return Math.min(Math.max(used, 48), 110);
 }
 
 function lastLines(lines: string[]): string[] {
