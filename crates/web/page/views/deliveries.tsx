@@ -28,6 +28,8 @@ function actionWords(action: Action): string {
       return "the task exists already";
     case "refused":
       return `refused: ${action.reason}`;
+    case "linked":
+      return `linked the pull request to ${action.issue}`;
     case "closed":
       return `closed the work on ${action.issue}`;
     case "reopened":
