@@ -118,8 +118,7 @@ fn embed(dist: &Path, output: &Path) -> Result<(), String> {
         }
         rows.push_str(&format!("    ({path:?}, {asset}),\n"));
     }
-    let code = format!(
-        "static INDEX: Asset = {index};\nstatic FILES: &[(&str, Asset)] = &[\n{rows}];\n"
-    );
+    let code =
+        format!("static INDEX: Asset = {index};\nstatic FILES: &[(&str, Asset)] = &[\n{rows}];\n");
     fs::write(output.join("files.rs"), code).map_err(|error| error.to_string())
 }
