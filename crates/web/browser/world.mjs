@@ -16,7 +16,10 @@ function git(...words) {
 /** Markup that would run or load something if the page took it for HTML. */
 export const MARKUP = '<img src=x onerror="alert(1)"> <script>alert(2)</script> <b id="injected">bold</b>';
 
-const PROJECT = `[[agents]]
+const PROJECT = `[fleet]
+name = "shop"
+
+[[agents]]
 name = "worker"
 vendor = "demo"
 `;
@@ -39,8 +42,14 @@ export function fillWorld() {
   writeFileSync(join(coder.worktree, "greeting.txt"), "hello\nbrave\nworld\n");
 
   segue("task", "add", "--agent", "worker", "--wait", "Write the release notes");
-  startAgent("asker");
-  segue("send", "asker", "--no-wait", "/ask");
-  segue("wait", "asker", "--for", "waiting");
+  startAgent("builder");
+  segue("send", "builder", "/tool 3600");
+  startAgent("tester");
+  segue("stop", "tester");
+  for (const [name, question] of [["writer", "/question"], ["asker", "/ask"]]) {
+    startAgent(name);
+    segue("send", name, "--no-wait", question);
+    segue("wait", name, "--for", "waiting");
+  }
   return { worktree: coder, asking: segueJson("ls", "--all").sessions.find((it) => it.name === "asker") };
 }

@@ -128,6 +128,7 @@ function Rail({ route }: { route: Route }) {
 
 function RailGroup(props: { name: string; sessions: Session[]; route: Route }) {
   const { name, sessions, route } = props;
+  const isHere = (id: string) => route.view === "session" && route.id === id;
   return (
     <details open>
       <summary>
@@ -138,7 +139,7 @@ function RailGroup(props: { name: string; sessions: Session[]; route: Route }) {
           <li key={session.id}>
             <a
               href={sessionPath(session.id)}
-              aria-current={route.view === "session" && route.id === session.id ? "page" : undefined}
+              aria-current={isHere(session.id) ? "page" : undefined}
             >
               <StatusSymbol status={session.status} />
               <span class="rail-name">{session.name}</span>

@@ -118,7 +118,7 @@ function Preview(props: {
   onConfirm: () => void;
 }) {
   const { report } = props;
-  const redacted = Object.entries(report.redacted ?? {});
+  const redacted = Object.entries(report.redacted ?? {}).map(([kind, count]) => `${count} ${kind}`);
   const turns = report.turns ?? [];
   return (
     <>
@@ -134,7 +134,7 @@ function Preview(props: {
         <li>
           {redacted.length === 0
             ? "No secrets were found in it."
-            : `Removed secrets: ${redacted.map(([kind, number]) => `${number} ${kind}`).join(", ")}.`}
+            : `Removed secrets: ${redacted.join(", ")}.`}
         </li>
         {report.note && <li>{report.note}</li>}
       </ul>

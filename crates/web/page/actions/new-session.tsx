@@ -12,7 +12,10 @@ import { go } from "../state/navigation.ts";
 import { closeSheet } from "../state/sheets.ts";
 
 /** Returns the different values of a field, the most frequent one first. */
-export function frequent(sessions: Iterable<Session>, of: (it: Session) => string | null): string[] {
+export function frequent(
+  sessions: Iterable<Session>,
+  of: (session: Session) => string | null,
+): string[] {
   const counts = new Map<string, number>();
   for (const session of sessions) {
     const value = of(session);

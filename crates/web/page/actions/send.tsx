@@ -33,7 +33,7 @@ export function SendSheet({ session, isInterrupt }: { session: Session; isInterr
           help={
             isInterrupt || session.status === "idle"
               ? "Ctrl+Enter sends."
-              : `${session.name} is ${session.status}: the message arrives when it is idle. Ctrl+Enter sends.`
+              : `It arrives when ${session.name} is idle. Ctrl+Enter sends.`
           }
           isFocused
         />

@@ -35,7 +35,7 @@ import type {
   WorktreeDiff,
 } from "./types.ts";
 
-// The names in requests of this page are ids and whole addresses, which mean the same in every folder.
+// Requests of this page name ids and whole addresses, which mean the same in every folder.
 const ANY_FOLDER = "/";
 const PAGE_ITEMS = 500;
 

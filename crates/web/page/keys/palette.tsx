@@ -19,7 +19,7 @@ interface Entry {
 
 const SHOWN = 12;
 
-/** The actions depend on the selection, so they are collected before the palette takes the focus. */
+/** Collected before the palette takes the focus, because the actions depend on the selection. */
 function collect(): Entry[] {
   const actions = allCommands().filter((it) => !it.isOnlyKey && isAllowed(it));
   const sessions = [...fleet.get().byId.values()].map((session) => ({

@@ -1,5 +1,5 @@
-// The selected item of a list is the one that has the focus, so that it is always visible and screen
-// readers know it.
+// The selected item of a list is the one that has the focus, so that it is always visible and
+// screen readers know it.
 
 const ITEMS = "a[href], article[data-session], article[tabindex], li[data-task] a";
 

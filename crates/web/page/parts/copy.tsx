@@ -12,7 +12,12 @@ export function CopyButton(props: { text: string; label: string; words?: string 
     setTimeout(() => setCopied(false), SHOWN_MS);
   };
   return (
-    <button class="button quiet small" type="button" title={props.label} onClick={() => void copy()}>
+    <button
+      class="button quiet small"
+      type="button"
+      title={props.label}
+      onClick={() => void copy()}
+    >
       <Icon name={isCopied ? "check" : "copy"} size={14} />
       {props.words ? (
         <span>{isCopied ? "Copied" : props.words}</span>

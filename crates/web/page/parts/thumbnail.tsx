@@ -1,5 +1,5 @@
-// A small picture of an agent's screen, as text. It is loaded when it is visible, and again after an
-// event of the session.
+// A small picture of an agent's screen, as text. It is loaded when it is visible, and again after
+// an event of the session.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 

@@ -12,7 +12,7 @@ export function startNavigation(): void {
     const isPlain = !event.defaultPrevented && event.button === 0;
     if (!isPlain || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = (event.target as Element | null)?.closest?.("a[href]");
-    if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download")) return;
+    if (!(link instanceof HTMLAnchorElement) || link.target || link.download) return;
     if (link.origin !== location.origin || link.hash) return;
     event.preventDefault();
     go(link.pathname);

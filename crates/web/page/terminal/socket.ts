@@ -81,7 +81,8 @@ export class TerminalSocket {
   }
 
   scrollback(count: number, before: number | null): void {
-    this.say(before === null ? { type: "scrollback", count } : { type: "scrollback", count, before });
+    const range = before === null ? { count } : { count, before };
+    this.say({ type: "scrollback", ...range });
   }
 
   close(): void {

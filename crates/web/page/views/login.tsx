@@ -52,7 +52,7 @@ export function Welcome({ problem }: { problem: string }) {
           </span>{" "}
           {isShare
             ? "This link is wrong, expired or revoked. Ask for a new one."
-            : "This link is wrong, expired or was used already. Each link works once, for a minute."}
+            : "This link is wrong or was used already. A link works once, within a minute."}
         </p>
       )}
       {problem && problem !== "refused" && (

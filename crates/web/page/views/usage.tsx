@@ -115,7 +115,7 @@ const LARGEST = 5;
 function DiskCard({ disk }: { disk: DiskReport }) {
   const largest = [...disk.items].sort((a, b) => b.bytes - a.bytes).slice(0, LARGEST);
   const share = disk.budget ? Math.min(1, disk.total / disk.budget) : null;
-  const tone = disk.level === "normal" ? "" : `tone-${disk.level === "full" ? "failed" : "waiting"}`;
+  const tone = disk.level === "full" ? "tone-failed" : "tone-waiting";
   return (
     <section class="card disk" aria-label="Disk use">
       <p>

@@ -15,7 +15,8 @@ export function Composer({ session }: { session: Session }) {
   const send = async () => {
     if (!text.trim()) return;
     setSending(true);
-    const words = session.status === "idle" ? "Sent" : "Recorded: it arrives when the agent is idle";
+    const isIdle = session.status === "idle";
+    const words = isIdle ? "Sent" : "Recorded. It arrives when the agent is idle";
     if (await attempt(() => calls.send(session.id, text, false), words)) setText("");
     setSending(false);
   };

@@ -60,7 +60,7 @@ function LiveTerminal({ session }: { session: Session }) {
         <Watchers state={state} />
         <span class="spacer" />
         {state?.latency != null && (
-          <span class="dim small-text" title="Time from this browser to the agent's terminal and back">
+          <span class="dim small-text" title="Time to the terminal and back">
             {Math.max(1, Math.round(state.latency))} ms
           </span>
         )}
