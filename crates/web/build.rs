@@ -20,6 +20,8 @@ fn main() {
     }
 }
 
+/// Returns a value that cargo gives to the script.
+#[expect(clippy::disallowed_methods, reason = "cargo passes values in the environment")]
 fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
@@ -100,7 +102,7 @@ fn list(sources: &Path, folder: &str, files: &mut Vec<String>) -> std::io::Resul
 /// Writes the table of the files as Rust.
 fn embed(dist: &Path, output: &Path) -> Result<(), String> {
     let table = fs::read_to_string(dist.join("files.tsv")).map_err(|error| error.to_string())?;
-    let mut rows = String::new();
+    let mut rows = Vec::new();
     let mut index = String::new();
     for line in table.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
@@ -116,8 +118,9 @@ fn embed(dist: &Path, output: &Path) -> Result<(), String> {
         if path == "/index.html" {
             index = asset.clone();
         }
-        rows.push_str(&format!("    ({path:?}, {asset}),\n"));
+        rows.push(format!("    ({path:?}, {asset}),\n"));
     }
+    let rows = rows.concat();
     let code =
         format!("static INDEX: Asset = {index};\nstatic FILES: &[(&str, Asset)] = &[\n{rows}];\n");
     fs::write(output.join("files.rs"), code).map_err(|error| error.to_string())
