@@ -1,5 +1,4 @@
 //! The terminal UI in a real terminal, with the demo agent.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod resilience;
 mod using;

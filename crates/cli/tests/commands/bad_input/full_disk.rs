@@ -25,7 +25,7 @@ impl SmallDisk {
     /// Creates the namespace. Returns `None` and prints a notice if this machine allows none.
     fn new() -> Option<Self> {
         let world = world();
-        let home = world.segue_home().to_owned();
+        let home = world.segue_home();
         Self::over(world, home)
     }
 
