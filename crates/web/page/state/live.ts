@@ -149,3 +149,8 @@ const EVENT_KINDS = [
   "disk_level_changed",
   "issue_reset",
 ] as const satisfies readonly LogEvent["kind"][];
+
+/** The kinds of events that the list above lacks. A kind here is an error of the type check. */
+type MissingKind = Exclude<LogEvent["kind"], (typeof EVENT_KINDS)[number]>;
+
+true satisfies [MissingKind] extends [never] ? true : MissingKind;
