@@ -144,6 +144,12 @@ impl TerminalClient {
         self.socket.send(Message::binary(bytes.as_bytes().to_vec())).expect("a connection");
     }
 
+    /// Types more bytes than the daemon accepts. The daemon may close the connection before it has
+    /// read all of them.
+    pub fn input_too_much(&mut self, bytes: &str) {
+        drop(self.socket.send(Message::binary(bytes.as_bytes().to_vec())));
+    }
+
     /// Sends a request.
     pub fn request(&mut self, request: &Value) {
         self.socket.send(Message::text(request.to_string())).expect("a connection");

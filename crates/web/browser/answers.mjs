@@ -11,6 +11,12 @@ const ask = (name) => {
   segue("wait", name, "--for", "waiting");
 };
 
+/** Waits until the page shows that the answer has arrived, and until the agent is idle. */
+const answered = async (page) => {
+  await page.getByRole("heading", { name: "Nobody needs you" }).waitFor();
+  segue("wait", "fox", "--for", "idle");
+};
+
 await Scenario.run(async (scenario) => {
   const fox = startAgent("fox");
   const page = await scenario.login();
@@ -22,8 +28,7 @@ await Scenario.run(async (scenario) => {
   await card.getByText("Allow?").waitFor();
   await page.waitForFunction(() => document.title === "(1) Segue");
   await card.getByRole("button", { name: "yes" }).click();
-  segue("wait", "fox", "--for", "idle");
-  await page.getByRole("heading", { name: "Nobody needs you" }).waitFor();
+  await answered(page);
   await page.waitForFunction(() => document.title === "Segue");
 
   // With the keyboard alone: select the card, choose an answer, see what is answered, confirm.
@@ -35,8 +40,7 @@ await Scenario.run(async (scenario) => {
   await dialog.getByText("Allow?").waitFor();
   assert.ok(await dialog.getByRole("radio", { name: "no" }).isChecked());
   await page.keyboard.press("Enter");
-  segue("wait", "fox", "--for", "idle");
-  await page.getByRole("heading", { name: "Nobody needs you" }).waitFor();
+  await answered(page);
 
   // A phone: the same card with large buttons.
   const phone = await scenario.login({ viewport: PHONE, hasTouch: true, isMobile: true });
@@ -46,7 +50,7 @@ await Scenario.run(async (scenario) => {
   const box = await button.boundingBox();
   assert.ok(box && box.height >= 44 && box.width > 300, "a large button");
   await button.tap();
-  segue("wait", "fox", "--for", "idle");
+  await answered(phone);
 
   // Messages are sent with the keyboard, and text of people and agents stays text.
   await go(page, `/sessions/${fox.id}/talk`);

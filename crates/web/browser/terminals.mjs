@@ -36,6 +36,7 @@ await Scenario.run(async (scenario) => {
   await first.keyboard.type("what is the word?");
   await shows(first, "what is the word?");
   await first.keyboard.press("Enter");
+  await shows(first, "The word is amber.");
   segue("wait", "fox", "--for", "idle");
   const turns = segue("show", "fox");
   assert.ok(turns.includes("what is the word?"), turns);

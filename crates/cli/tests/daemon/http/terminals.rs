@@ -129,7 +129,7 @@ fn message_over_the_limit_ends_only_its_own_connection() {
     let (world, client) = world_with(&["fox"]);
     let mut other = open(&world, &client, "access=view");
     let mut terminal = open(&world, &client, "access=control&rows=30&columns=90");
-    terminal.input(&"x".repeat((1 << 20) + 1));
+    terminal.input_too_much(&"x".repeat((1 << 20) + 1));
     terminal.wait_closed();
     other.request(&json!({"type": "ping", "id": 1}));
     other.wait_notice("pong", |_| true);
