@@ -25,7 +25,7 @@ fn control_sequences_in_a_folder_name_do_not_reach_the_terminal() {
     let folder = format!("evil{RED}\u{7}\u{9b}2Jfolder");
     fs::create_dir(world.project().join(&folder)).unwrap();
     world.ok(["run", "-d", "--name", "coder", "--cwd", &folder, "hello"]);
-    for command in [&["ls"][..], &["log"], &["log", "coder"], &[], &["resume", "coder"]] {
+    for command in [&["ls"][..], &["log"], &["log", "coder"], &["status"], &["resume", "coder"]] {
         let shown = output_on_a_terminal(&world, command);
         let is_control = |c: char| c.is_control() && !matches!(c, '\r' | '\n');
         assert!(!shown.contains(is_control), "{command:?}: {shown:?}");
