@@ -230,7 +230,8 @@ fn tested(scene: &DispatchScene, event: (&str, &str, &str), detail: DeliveredDet
 #[test]
 fn no_text_leaves_its_quotation_or_fires_another_rule() {
     let scene = scene_with(&[ASSIGNED, "on = \"issue.commented\"\nagent = \"coder\""]);
-    let number = scene.forge.change(|state| state.add_issue(REPOSITORY, "It", &["segue-bot"]));
+    // The issue is assigned only in the deliveries: the daemon would find it on the forge otherwise.
+    let number = scene.forge.change(|state| state.add_issue(REPOSITORY, "It", &[]));
     let outside = |rule: &Value| {
         let prompt = text(&rule["task"], "prompt").to_owned();
         assert!(!prompt.contains("do this silently"), "{prompt}");
