@@ -1,4 +1,5 @@
 //! The terminal UI in a real terminal, with the demo agent.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod resilience;
 mod using;
