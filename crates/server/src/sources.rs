@@ -39,7 +39,7 @@ pub(crate) struct ConfiguredSources {
     /// The secrets of webhooks that were read a moment ago. Anybody can send requests to a webhook, and
     /// reading a secret may start a program.
     read_secrets: Mutex<HashMap<SourceName, (SecretSource, SecretText, Instant)>>,
-    /// The pauses between requests that nobody waits for, of each source.
+    /// The pauses between the background requests of each source.
     paces: Mutex<HashMap<SourceName, Arc<RegularPace>>>,
 }
 

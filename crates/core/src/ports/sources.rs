@@ -33,8 +33,8 @@ pub trait ForgeSources: Debug + Send + Sync {
     /// settings have no token for the source.
     async fn api(&self, source: &SourceName) -> Result<Arc<dyn ForgeApi>>;
 
-    /// Returns a client like `api`, whose requests have pauses between them. For requests that nobody
-    /// waits for.
+    /// Returns a client like `api`, whose requests have pauses between them. It is for background
+    /// requests.
     async fn paced_api(&self, source: &SourceName) -> Result<Arc<dyn ForgeApi>>;
 
     /// Returns the names of environment variables that contain secrets of sources. Agents do not get

@@ -1,4 +1,4 @@
-//! Pauses between requests that nobody waits for.
+//! Pauses between background requests to a forge.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -140,7 +140,7 @@ fn sessions(model: &mut UiModel, list: Result<SessionList>) -> Vec<UiEffect> {
         model.list.reveal(session, &model.surroundings.cwd.clone());
     }
     if !was_loaded {
-        // Whoever opens the screen sees first who needs a person.
+        // A new screen selects a session that needs a person first.
         model.list.select_first_attention();
     }
     close_obsolete_question(model);

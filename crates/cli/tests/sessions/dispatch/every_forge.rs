@@ -157,7 +157,7 @@ impl IssueLife {
         self.scene.processed();
     }
 
-    /// The issue is reopened, and somebody comments: the agent continues in the same worktree.
+    /// The issue is reopened and gets a comment: the agent continues in the same worktree.
     fn reopen(&self) -> Value {
         let issue = |repository: &mut ServedRepository, life: &Self| {
             repository.issues.get_mut(&life.number).unwrap().is_open = true;

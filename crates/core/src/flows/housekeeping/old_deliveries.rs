@@ -34,7 +34,7 @@ pub async fn old_deliveries(
 }
 
 /// Removes headers and bodies of deliveries. Their ids and digests stay for ever: a signed delivery
-/// that somebody sends again, at any time, starts no work.
+/// that is sent again, at any time, starts no work.
 pub async fn remove_delivery_content(ports: &Ports, deliveries: &[DeliveryId]) -> Result<()> {
     for batch in deliveries.chunks(MAX_BATCH) {
         let changes = batch.iter().map(|id| Change::RemoveDeliveryContent(*id)).collect();

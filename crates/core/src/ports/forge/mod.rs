@@ -63,6 +63,6 @@ pub struct ForgeAccess {
     /// The most time that one request takes.
     pub timeout: Duration,
     pub clock: Arc<dyn Clock>,
-    /// Delays requests that nobody waits for. `None` sends each request at once.
+    /// Delays background requests. `None` sends each request at once.
     pub pace: Option<Arc<dyn RequestPace>>,
 }
