@@ -47,6 +47,7 @@ export class Scenario {
     } catch (error) {
       // They may be the reason.
       for (const problem of scenario.problems) console.error(problem);
+      await scenario.printPages();
       throw error;
     } finally {
       await browser.close();
@@ -55,6 +56,15 @@ export class Scenario {
 
   constructor(browser) {
     this.browser = browser;
+  }
+
+  /** Prints what the pages show, for the reader of a failure. */
+  async printPages() {
+    const pages = this.browser.contexts().flatMap((context) => context.pages());
+    for (const page of pages) {
+      const text = await page.locator("body").innerText({ timeout: 5000 }).catch(String);
+      console.error(`--- ${new URL(page.url()).pathname}\n${text}`);
+    }
   }
 
   /** Opens a page in a browser profile of its own, which reports what it must not do. */

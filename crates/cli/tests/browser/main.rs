@@ -54,3 +54,8 @@ fn questions_are_answered_by_button_and_by_keyboard_and_text_stays_text() {
 fn terminal_is_shared_by_browsers_and_survives_the_death_of_the_daemon() {
     run("terminals.mjs");
 }
+
+#[test]
+fn program_at_another_port_gets_the_cookie_and_cannot_use_it() {
+    run("other-port.mjs");
+}

@@ -1,5 +1,6 @@
 // Notifications of the browser, and the number of questions in its title and its icon.
 
+import { pageKey } from "../api/page-key.ts";
 import type { Attention } from "../api/types.ts";
 import { fleet } from "./fleet.ts";
 import { preferences } from "./preferences.ts";
@@ -37,6 +38,8 @@ function showCount(count: number): void {
 export interface NoticeData {
   session: string;
   question: string | null;
+  /** A service worker has no access to the storage in which the page keeps it. */
+  pageKey: string | null;
 }
 
 async function notifyAbout({ session, text }: Attention): Promise<void> {
@@ -45,7 +48,7 @@ async function notifyAbout({ session, text }: Attention): Promise<void> {
   if (!isWanted || isSeen || !("serviceWorker" in navigator)) return;
   const { dialog } = session;
   const registration = await navigator.serviceWorker.ready;
-  const data: NoticeData = { session: session.id, question: dialog?.id ?? null };
+  const data: NoticeData = { session: session.id, question: dialog?.id ?? null, pageKey: pageKey() };
   // Browsers show two actions at most.
   const actions = (dialog?.choices ?? [])
     .slice(0, 2)
