@@ -26,6 +26,24 @@ export function startAgent(name, prompt = "hello") {
   return segueJson("ls", "--all").sessions.find((it) => it.name === name);
 }
 
+/** Makes a demo agent ask for permission, and waits until it asks. */
+export function ask(name, question = "/ask") {
+  segue("send", name, "--no-wait", question);
+  segue("wait", name, "--for", "waiting");
+}
+
+const CHECK_MS = 50;
+const GIVE_UP_MS = 60_000;
+
+/** Waits until a check of something outside of the page succeeds. */
+export async function waitFor(check) {
+  const end = Date.now() + GIVE_UP_MS;
+  while (!(await check())) {
+    assert.ok(Date.now() < end, `waited in vain for ${check}`);
+    await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+  }
+}
+
 /** Returns a new login link. */
 export function loginLink() {
   return segueJson("web", "--no-open").url;

@@ -54,3 +54,8 @@ fn questions_are_answered_by_button_and_by_keyboard_and_text_stays_text() {
 fn terminal_is_shared_by_browsers_and_survives_the_death_of_the_daemon() {
     run("terminals.mjs");
 }
+
+#[test]
+fn question_is_notified_in_the_background_and_answered_by_the_button_of_the_notification() {
+    run("notifications.mjs");
+}
