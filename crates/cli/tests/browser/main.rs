@@ -59,3 +59,8 @@ fn terminal_is_shared_by_browsers_and_survives_the_death_of_the_daemon() {
 fn question_is_notified_in_the_background_and_answered_by_the_button_of_the_notification() {
     run("notifications.mjs");
 }
+
+#[test]
+fn page_without_its_daemon_shows_it_and_catches_up_with_all_events() {
+    run("offline.mjs");
+}
