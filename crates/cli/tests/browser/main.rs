@@ -64,3 +64,8 @@ fn question_is_notified_in_the_background_and_answered_by_the_button_of_the_noti
 fn page_without_its_daemon_shows_it_and_catches_up_with_all_events() {
     run("offline.mjs");
 }
+
+#[test]
+fn queued_task_is_moved_by_dragging_by_arrows_and_by_keys_and_starts_in_that_order() {
+    run("tasks.mjs");
+}

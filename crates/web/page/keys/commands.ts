@@ -8,7 +8,13 @@ import { identity, may } from "../state/identity.ts";
 import { currentRoute, go } from "../state/navigation.ts";
 import { choose, preferences } from "../state/preferences.ts";
 import { openSheet } from "../state/sheets.ts";
-import { focusFilter, moveSelection, selectedSession } from "./selection.ts";
+import {
+  focusFilter,
+  hasQueuedTask,
+  moveSelection,
+  moveTask,
+  selectedSession,
+} from "./selection.ts";
 
 export interface PageCommand {
   /** The key, as `KeyboardEvent.key` reports it. Empty if the action has none. */
@@ -179,6 +185,20 @@ const ACTIONS: PageCommand[] = [
     words: "New session",
     scope: "work",
     run: () => openSheet({ kind: "new-session" }),
+  },
+  {
+    key: "K",
+    words: "Start this task earlier",
+    scope: "work",
+    isPossible: hasQueuedTask,
+    run: () => moveTask("up"),
+  },
+  {
+    key: "J",
+    words: "Start this task later",
+    scope: "work",
+    isPossible: hasQueuedTask,
+    run: () => moveTask("down"),
   },
   { key: "T", words: "New task", scope: "work", run: () => openSheet({ kind: "new-task" }) },
   {

@@ -35,6 +35,21 @@ export function moveSelection(to: "next" | "previous" | "first" | "last"): void 
   item.scrollIntoView({ block: "nearest" });
 }
 
+/** Moves the selected task in its queue, as its arrows do. */
+export function moveTask(to: "up" | "down"): void {
+  const arrow = selectedTask()?.querySelector<HTMLElement>(`[data-move=${to}]`);
+  arrow?.click();
+}
+
+/** Whether the selected item is a task that has not started. */
+export function hasQueuedTask(): boolean {
+  return selectedTask()?.querySelector("[data-move]") != null;
+}
+
+function selectedTask(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>("[data-task]") ?? null;
+}
+
 /** Returns the id of the session whose card has the focus. */
 export function selectedSession(): string | null {
   const card = document.activeElement?.closest<HTMLElement>("[data-session]");
