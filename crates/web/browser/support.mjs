@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 
 import { chromium } from "playwright-core";
 
@@ -19,11 +20,16 @@ export function segue(...words) {
 
 export const segueJson = (...words) => JSON.parse(segue(...words, "--json"));
 
+/** Returns the session with this name. */
+export function sessionOf(name) {
+  return segueJson("ls", "--all").sessions.find((it) => it.name === name);
+}
+
 /** Starts a demo agent, and waits until it is idle. Returns its session. */
 export function startAgent(name, prompt = "hello") {
   segue("run", "-d", "--vendor", "demo", "--name", name, prompt);
   segue("wait", name);
-  return segueJson("ls", "--all").sessions.find((it) => it.name === name);
+  return sessionOf(name);
 }
 
 /** Makes a demo agent ask for permission, and waits until it asks. */
@@ -65,6 +71,7 @@ export class Scenario {
     } catch (error) {
       // They may be the reason.
       for (const problem of scenario.problems) console.error(problem);
+      await scenario.keepPictures();
       throw error;
     } finally {
       await browser.close();
@@ -73,6 +80,15 @@ export class Scenario {
 
   constructor(browser) {
     this.browser = browser;
+  }
+
+  /** Keeps pictures of all pages in the folder that `SEGUE_FAILED_PICTURES` names. */
+  async keepPictures() {
+    const folder = process.env.SEGUE_FAILED_PICTURES;
+    const pages = this.browser.contexts().flatMap((it) => it.pages());
+    for (const [number, page] of folder ? pages.entries() : []) {
+      await page.screenshot({ path: join(folder, `page-${number}.png`) });
+    }
   }
 
   /** Opens a page in a browser profile of its own, which reports what it must not do. */

@@ -69,3 +69,8 @@ fn page_without_its_daemon_shows_it_and_catches_up_with_all_events() {
 fn queued_task_is_moved_by_dragging_by_arrows_and_by_keys_and_starts_in_that_order() {
     run("tasks.mjs");
 }
+
+#[test]
+fn comments_on_lines_of_a_review_arrive_as_one_message() {
+    run("review.mjs");
+}

@@ -9,10 +9,14 @@ import { currentRoute, go } from "../state/navigation.ts";
 import { choose, preferences } from "../state/preferences.ts";
 import { openSheet } from "../state/sheets.ts";
 import {
+  commentOnLine,
   focusFilter,
+  hasFiles,
   hasQueuedTask,
   moveSelection,
   moveTask,
+  moveToFile,
+  pressButton,
   selectedSession,
 } from "./selection.ts";
 
@@ -116,6 +120,25 @@ const MOVES: PageCommand[] = [
   { key: "/", words: "Filter or search", run: focusFilter },
   { key: "n", words: "Next session that needs you", run: () => goToAttention(1) },
   { key: "N", words: "Previous session that needs you", run: () => goToAttention(-1) },
+];
+
+const REVIEW: PageCommand[] = [
+  { key: "]", words: "Next file", isPossible: hasFiles, run: () => moveToFile(1) },
+  { key: "[", words: "Previous file", isPossible: hasFiles, run: () => moveToFile(-1) },
+  {
+    key: "m",
+    words: "Comment on the selected line",
+    scope: "send",
+    isPossible: hasFiles,
+    run: commentOnLine,
+  },
+  {
+    key: "M",
+    words: "Send the review",
+    scope: "send",
+    isPossible: hasFiles,
+    run: () => pressButton("send-review"),
+  },
 ];
 
 const ACTIONS: PageCommand[] = [
@@ -225,6 +248,7 @@ export const COMMAND_GROUPS: readonly { title: string; commands: PageCommand[] }
   { title: "Places", commands: PLACES },
   { title: "Session", commands: TABS },
   { title: "Move", commands: MOVES },
+  { title: "Review", commands: REVIEW },
   { title: "Actions", commands: ACTIONS },
   { title: "Help", commands: HELP },
 ];
