@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { LogEvent, Session, Task, Turn, UsageRow } from "../page/api/types.ts";
-import { chatItems, joinNewest, toolSummary } from "../page/model/conversation.ts";
+import type { LogEvent, Session, Task, TranscriptPage, Turn, UsageRow } from "../page/api/types.ts";
+import { type Story, chatItems, joinNewest, toolSummary, withNewest, withOlder } from "../page/model/conversation.ts";
 import { ago, count, duration, shortPath, size } from "../page/model/format.ts";
 import { movedPriorities } from "../page/model/priority.ts";
 import { parsePath, sessionPath } from "../page/model/routes.ts";
@@ -132,4 +132,19 @@ test("the palette prefers words that begin with the letters", () => {
   assert.equal(bestMatches("work", words, (it) => it)[0], "Worktrees");
   assert.equal(bestMatches("nses", words, (it) => it)[0], "New session");
   assert.deepEqual(bestMatches("zzz", words, (it) => it), []);
+});
+
+test("pages of a story become sections, and a page without an overlap begins again", () => {
+  const turn = (text: string) => ({ role: "user", text, at: null }) as unknown as Turn;
+  const page = (number: number, texts: string[], next: string | null) =>
+    ({ session: `s${number}`, vendor: "demo", turns: texts.map(turn), next, part: { number, address: `shop/${number}`, taken_over: null, unreadable: null } }) as unknown as TranscriptPage;
+  const texts = (story: Story) => story.sections.map((it) => `${it.part.number}:${it.turns.map((it) => it.text).join("")}`);
+  let story = withNewest({ sections: [], before: null }, page(1, ["d", "e"], "1.x"));
+  story = withOlder(story, page(1, ["c"], "0"));
+  story = withOlder(story, page(0, ["a", "b"], null));
+  assert.deepEqual([texts(story), story.before], [["0:ab", "1:cde"], null]);
+  story = withNewest(story, page(1, ["e", "f"], "1.y"));
+  assert.deepEqual([texts(story), story.before], [["0:ab", "1:cdef"], null]);
+  assert.deepEqual(texts(withNewest(story, page(1, ["x", "y"], "1.z"))), ["1:xy"]);
+  assert.deepEqual(texts(withNewest(story, page(3, ["g"], "2"))), ["3:g"]);
 });

@@ -74,3 +74,8 @@ fn queued_task_is_moved_by_dragging_by_arrows_and_by_keys_and_starts_in_that_ord
 fn comments_on_lines_of_a_review_arrive_as_one_message() {
     run("review.mjs");
 }
+
+#[test]
+fn handoff_shows_what_is_carried_and_the_story_continues_across_it() {
+    run("handoff.mjs");
+}
