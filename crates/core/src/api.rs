@@ -47,7 +47,7 @@ pub use attach::AttachPoint;
 pub use attention::{AttentionList, AttentionView};
 pub use bringing_back::{LeftAlone, SurplusSession};
 pub use conversation::{
-    ConversationPart, ConversationReport, ConversationRequest, TakenOver, TranscriptPage,
+    ConversationPart, ConversationReport, ConversationRequest, StoryPart, TakenOver, TranscriptPage,
 };
 pub use daemon::{Caller, Health, IDEMPOTENCY_HEADER, PROTOCOL, REQUEST_HEADER};
 pub use delivery::{
@@ -74,8 +74,8 @@ pub use network::{
 };
 pub use note::OutcomeNote;
 pub use paging::{
-    DEFAULT_PAGE_SIZE, InvalidCursor, MAX_PAGE_SIZE, PlaceCursor, TimeCursor, TurnCursor,
-    page_size, parse_cursor,
+    DEFAULT_PAGE_SIZE, InvalidCursor, MAX_PAGE_SIZE, PlaceCursor, StoryCursor, TimeCursor,
+    TurnCursor, page_size, parse_cursor,
 };
 pub use plan::{PlanReport, PlannedDecision, PlannedOutcome};
 pub use queries::{

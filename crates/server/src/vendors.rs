@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use segue_core::api::{Exemption, VendorList, VendorReport};
-use segue_core::model::Resumes;
+use segue_core::model::{Environment, Resumes};
 use segue_core::ports::{Proof, TrialSetup, Vendor};
 use segue_core::rules::versions;
 
@@ -12,8 +12,13 @@ use crate::wiring::{self, Local};
 
 /// Looks for every vendor's program in the caller's environment. Starts nothing.
 pub fn list(local: &Local) -> VendorList {
+    list_in(local.environment())
+}
+
+/// Looks for every vendor's program in an environment. Starts nothing.
+pub(crate) fn list_in(environment: &Environment) -> VendorList {
     let vendors = wiring::vendors().all();
-    VendorList { vendors: vendors.iter().map(|it| report(it, local)).collect() }
+    VendorList { vendors: vendors.iter().map(|it| report(it, environment)).collect() }
 }
 
 /// Returns every vendor that this build can drive.
@@ -21,9 +26,9 @@ pub fn all() -> Vec<Arc<dyn Vendor>> {
     wiring::vendors().all()
 }
 
-fn report(vendor: &Arc<dyn Vendor>, local: &Local) -> VendorReport {
+fn report(vendor: &Arc<dyn Vendor>, environment: &Environment) -> VendorReport {
     let support = vendor.support();
-    let program = wiring::find_program(&vendor.launching().program(), local.environment());
+    let program = wiring::find_program(&vendor.launching().program(), environment);
     let version = program.as_ref().and_then(|program| program.version.clone());
     VendorReport {
         newer_than_tried: versions::is_newer_than_tried(version.as_deref(), support.tried),
@@ -32,7 +37,7 @@ fn report(vendor: &Arc<dyn Vendor>, local: &Local) -> VendorReport {
         installed: program.is_some(),
         version,
         path: program.map(|program| program.path),
-        config_dir: vendor.launching().config_dir(local.environment()).ok(),
+        config_dir: vendor.launching().config_dir(environment).ok(),
         proof: proof(support.proof).to_owned(),
         versions_tried: support.tried.iter().map(|&it| it.to_owned()).collect(),
         capabilities: capabilities(vendor.as_ref()),

@@ -3,13 +3,8 @@
 
 import assert from "node:assert/strict";
 
-import { PHONE, Scenario, go, segue, startAgent } from "./support.mjs";
+import { PHONE, Scenario, ask, go, segue, startAgent } from "./support.mjs";
 import { MARKUP } from "./world.mjs";
-
-const ask = (name) => {
-  segue("send", name, "--no-wait", "/ask");
-  segue("wait", name, "--for", "waiting");
-};
 
 /** Waits until the page shows that the answer has arrived, and until the agent is idle. */
 const answered = async (page) => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 
 import { chromium } from "playwright-core";
 
@@ -19,11 +20,34 @@ export function segue(...words) {
 
 export const segueJson = (...words) => JSON.parse(segue(...words, "--json"));
 
+/** Returns the session with this name. */
+export function sessionOf(name) {
+  return segueJson("ls", "--all").sessions.find((it) => it.name === name);
+}
+
 /** Starts a demo agent, and waits until it is idle. Returns its session. */
 export function startAgent(name, prompt = "hello") {
   segue("run", "-d", "--vendor", "demo", "--name", name, prompt);
   segue("wait", name);
-  return segueJson("ls", "--all").sessions.find((it) => it.name === name);
+  return sessionOf(name);
+}
+
+/** Makes a demo agent ask for permission, and waits until it asks. */
+export function ask(name, question = "/ask") {
+  segue("send", name, "--no-wait", question);
+  segue("wait", name, "--for", "waiting");
+}
+
+const CHECK_MS = 50;
+const GIVE_UP_MS = 60_000;
+
+/** Waits until a check of something outside of the page succeeds. */
+export async function waitFor(check) {
+  const end = Date.now() + GIVE_UP_MS;
+  while (!(await check())) {
+    assert.ok(Date.now() < end, `waited in vain for ${check}`);
+    await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+  }
 }
 
 /** Returns a new login link. */
@@ -48,6 +72,7 @@ export class Scenario {
       // They may be the reason.
       for (const problem of scenario.problems) console.error(problem);
       await scenario.printPages();
+      await scenario.keepPictures();
       throw error;
     } finally {
       await browser.close();
@@ -64,6 +89,15 @@ export class Scenario {
     for (const page of pages) {
       const text = await page.locator("body").innerText({ timeout: 5000 }).catch(String);
       console.error(`--- ${new URL(page.url()).pathname}\n${text}`);
+    }
+  }
+
+  /** Keeps pictures of all pages in the folder that `SEGUE_FAILED_PICTURES` names. */
+  async keepPictures() {
+    const folder = process.env.SEGUE_FAILED_PICTURES;
+    const pages = this.browser.contexts().flatMap((it) => it.pages());
+    for (const [number, page] of folder ? pages.entries() : []) {
+      await page.screenshot({ path: join(folder, `page-${number}.png`) });
     }
   }
 

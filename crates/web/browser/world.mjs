@@ -13,6 +13,14 @@ function git(...words) {
   execFileSync("git", ["-C", folder, ...identity, ...words], { stdio: "ignore" });
 }
 
+/** Makes the folder of the scenario a repository with these files. */
+export function commitFiles(files) {
+  git("init", "--initial-branch", "main");
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  git("add", ".");
+  git("commit", "-m", "first");
+}
+
 /** Markup that would run or load something if the page took it for HTML. */
 export const MARKUP = '<img src=x onerror="alert(1)"> <script>alert(2)</script> <b id="injected">bold</b>';
 
@@ -25,11 +33,7 @@ vendor = "demo"
 `;
 
 export function fillWorld() {
-  git("init", "--initial-branch", "main");
-  writeFileSync(join(folder, "greeting.txt"), "hello\nworld\n");
-  writeFileSync(join(folder, "segue.toml"), PROJECT);
-  git("add", ".");
-  git("commit", "-m", "first");
+  commitFiles({ "greeting.txt": "hello\nworld\n", "segue.toml": PROJECT });
   segue("trust", "--yes");
 
   startAgent("reader", "remember the word amber");

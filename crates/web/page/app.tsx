@@ -31,8 +31,14 @@ export function App() {
     case "unreachable":
       return (
         <main class="welcome">
+          <img src="/icon.svg" alt="" width={56} height={56} />
+          <h1>Segue</h1>
           <Failure
-            error={new ApiError(0, "Segue does not answer.", ["run `segue` to start it"])}
+            error={
+              new ApiError(0, "Segue does not answer. The page opens when it does.", [
+                "run `segue` on the machine of your agents to start it",
+              ])
+            }
             retry={() => void retry()}
           />
         </main>

@@ -4,7 +4,7 @@ import { App } from "./app.tsx";
 import { startKeys } from "./keys/listen.ts";
 import { startClock } from "./state/clock.ts";
 import { identity, loadIdentity } from "./state/identity.ts";
-import { startLive, startWatchingNetwork } from "./state/live.ts";
+import { retry, startLive, startWatchingNetwork } from "./state/live.ts";
 import { currentRoute, startNavigation } from "./state/navigation.ts";
 import { startNotices } from "./state/notices.ts";
 import { startPreferences } from "./state/preferences.ts";
@@ -25,10 +25,10 @@ async function start(): Promise<void> {
   }
   // The login page asks for itself after it has logged in.
   if (currentRoute().view === "login") return;
+  identity.watch(goToSharedSession);
   const known = await loadIdentity();
-  if (known.kind !== "known") return;
-  goToSharedSession();
-  await startLive();
+  if (known.kind === "known") await startLive();
+  else if (known.kind === "unreachable") await retry();
 }
 
 /** A share link shows one session and nothing else. */

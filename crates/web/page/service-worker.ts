@@ -2,7 +2,7 @@
 // handles notifications. It never keeps an answer of the API.
 
 import { pageHeaders } from "./api/page-key.ts";
-import type { NoticeData } from "./state/notices.ts";
+import type { NoticeData, OpenSessionMessage } from "./state/notices.ts";
 
 // `build.mjs` puts the names of the files in.
 declare const SHELL_FILES: string[];
@@ -80,11 +80,14 @@ async function answer(data: NoticeData, choice: string): Promise<void> {
 
 /** Shows a session in a window that is open, or in a new one. */
 async function open(session: string): Promise<void> {
-  const path = `/sessions/${encodeURIComponent(session)}/terminal`;
   const windows = await worker.clients.matchAll({ type: "window" });
   const [window] = windows;
-  if (window) {
-    await window.focus();
-    await window.navigate(path);
-  } else await worker.clients.openWindow(path);
+  if (!window) {
+    await worker.clients.openWindow(`/sessions/${encodeURIComponent(session)}/terminal`);
+    return;
+  }
+  const message: OpenSessionMessage = { kind: "open-session", session };
+  window.postMessage(message);
+  // Browsers refuse it if the click was long ago.
+  await window.focus().catch(() => {});
 }

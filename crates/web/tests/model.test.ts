@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { LogEvent, Session, Task, Turn, UsageRow } from "../page/api/types.ts";
-import { chatItems, joinNewest, toolSummary } from "../page/model/conversation.ts";
+import type { LogEvent, Session, Task, TranscriptPage, Turn, UsageRow } from "../page/api/types.ts";
+import { type Story, chatItems, joinNewest, toolSummary, withNewest, withOlder } from "../page/model/conversation.ts";
 import { ago, count, duration, shortPath, size } from "../page/model/format.ts";
-import { dropPriority } from "../page/model/priority.ts";
+import { movedPriorities } from "../page/model/priority.ts";
 import { parsePath, sessionPath } from "../page/model/routes.ts";
 import { bestMatches } from "../page/model/search.ts";
 import { boardOrder, groupByFleet, matchesFilter, statusDetail, statusLook } from "../page/model/status.ts";
@@ -47,15 +47,30 @@ test("queued tasks are sorted as they start, ended ones by their end", () => {
   assert.deepEqual(boardOrder(tasks, ["done", "failed"]).map((it) => it.id), ["d", "c"]);
 });
 
-test("a dropped task starts before the task that it was dropped on", () => {
-  const task = (id: string, priority: number, created_at: string) => ({ id, priority, created_at });
-  const [first, second, third] = [task("1", 5, "a"), task("2", 0, "b"), task("3", 0, "c")] as const;
-  const column = [first, second, third];
-  assert.equal(dropPriority(column, third, 0), 6);
-  assert.equal(dropPriority(column, third, 1), 1);
-  assert.equal(dropPriority(column, first, 2), -1);
-  assert.equal(dropPriority(column, second, 1), 0);
-  assert.equal(dropPriority([task("1", 9, "a"), third], third, 0), 9);
+test("a moved task gets its place, and only its neighbours get other priorities", () => {
+  const task = (id: string, priority: number) => ({ id, priority, created_at: id }) as Task;
+  const moved = (column: Task[], id: string, to: number) => {
+    const changes = movedPriorities(column, column.find((it) => it.id === id) as Task, to);
+    const now = column.map((it) => ({ ...it, priority: changes.find((change) => change.id === it.id)?.priority ?? it.priority, state: "queued" }));
+    return [boardOrder(now as Task[], ["queued"]).map((it) => it.id).join(""), changes.length] as const;
+  };
+  const same = ["a", "b", "c", "d"].map((id) => task(id, 0));
+  const rows: [Task[], string, number, string, number][] = [
+    [same, "d", 0, "dabc", 1],
+    [same, "d", 1, "adbc", 2],
+    [same, "d", 2, "abdc", 3],
+    [same, "a", 3, "bcda", 1],
+    [same, "a", 1, "bacd", 3],
+    [same, "b", 1, "abcd", 0],
+    [same, "b", 9, "acdb", 1],
+    [[task("a", 5), task("b", 0), task("c", 0)], "c", 1, "acb", 1],
+    [[task("a", 5), task("b", 0), task("c", -3)], "a", 1, "bac", 1],
+    [[task("a", 9), task("b", 9)], "b", 0, "ab", 0],
+    [[task("b", 0), task("a", -1)], "a", 0, "ab", 1],
+  ];
+  for (const [column, id, to, order, changes] of rows) {
+    assert.deepEqual(moved(column, id, to), [order, changes], `${id} to ${to}`);
+  }
 });
 
 test("an event names the topics that it changes", () => {
@@ -117,4 +132,19 @@ test("the palette prefers words that begin with the letters", () => {
   assert.equal(bestMatches("work", words, (it) => it)[0], "Worktrees");
   assert.equal(bestMatches("nses", words, (it) => it)[0], "New session");
   assert.deepEqual(bestMatches("zzz", words, (it) => it), []);
+});
+
+test("pages of a story become sections, and a page without an overlap begins again", () => {
+  const turn = (text: string) => ({ role: "user", text, at: null }) as unknown as Turn;
+  const page = (number: number, texts: string[], next: string | null) =>
+    ({ session: `s${number}`, vendor: "demo", turns: texts.map(turn), next, part: { number, address: `shop/${number}`, taken_over: null, unreadable: null } }) as unknown as TranscriptPage;
+  const texts = (story: Story) => story.sections.map((it) => `${it.part.number}:${it.turns.map((it) => it.text).join("")}`);
+  let story = withNewest({ sections: [], before: null }, page(1, ["d", "e"], "1.x"));
+  story = withOlder(story, page(1, ["c"], "0"));
+  story = withOlder(story, page(0, ["a", "b"], null));
+  assert.deepEqual([texts(story), story.before], [["0:ab", "1:cde"], null]);
+  story = withNewest(story, page(1, ["e", "f"], "1.y"));
+  assert.deepEqual([texts(story), story.before], [["0:ab", "1:cdef"], null]);
+  assert.deepEqual(texts(withNewest(story, page(1, ["x", "y"], "1.z"))), ["1:xy"]);
+  assert.deepEqual(texts(withNewest(story, page(3, ["g"], "2"))), ["3:g"]);
 });

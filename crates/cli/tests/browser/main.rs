@@ -59,3 +59,28 @@ fn terminal_is_shared_by_browsers_and_survives_the_death_of_the_daemon() {
 fn program_at_another_port_gets_the_cookie_and_cannot_use_it() {
     run("other-port.mjs");
 }
+
+#[test]
+fn question_is_notified_in_the_background_and_answered_by_the_button_of_the_notification() {
+    run("notifications.mjs");
+}
+
+#[test]
+fn page_without_its_daemon_shows_it_and_catches_up_with_all_events() {
+    run("offline.mjs");
+}
+
+#[test]
+fn queued_task_is_moved_by_dragging_by_arrows_and_by_keys_and_starts_in_that_order() {
+    run("tasks.mjs");
+}
+
+#[test]
+fn comments_on_lines_of_a_review_arrive_as_one_message() {
+    run("review.mjs");
+}
+
+#[test]
+fn handoff_shows_what_is_carried_and_the_story_continues_across_it() {
+    run("handoff.mjs");
+}

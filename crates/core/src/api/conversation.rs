@@ -67,4 +67,20 @@ pub struct TranscriptPage {
     /// The cursor of the turns before these. Missing if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// The part of the story that the turns belong to. Only with `story`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<StoryPart>,
+}
+
+/// One of the conversations that handoffs connect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StoryPart {
+    /// The first conversation has the number 0.
+    pub number: u32,
+    /// The address of the session that the conversation belongs to.
+    pub address: String,
+    /// How the previous part was handed over to this one. `None` for the first part.
+    pub taken_over: Option<TakenOver>,
+    /// Why the turns of this part cannot be read. `None` if they can be.
+    pub unreadable: Option<String>,
 }

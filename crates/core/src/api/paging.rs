@@ -106,6 +106,37 @@ impl FromStr for TurnCursor {
     }
 }
 
+/// A position in the conversations that handoffs connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoryCursor {
+    /// The number of the conversation. The first has the number 0.
+    pub part: u32,
+    /// The turns before this one are wanted. `None` for the last turns of the conversation.
+    pub before: Option<TurnCursor>,
+}
+
+impl fmt::Display for StoryCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.before {
+            Some(before) => write!(f, "{:x}.{before}", self.part),
+            None => write!(f, "{:x}", self.part),
+        }
+    }
+}
+
+impl FromStr for StoryCursor {
+    type Err = InvalidCursor;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
+        let (part, before) = match text.split_once('.') {
+            Some((part, before)) => (part, Some(before.parse()?)),
+            None => (text, None),
+        };
+        let part = u32::from_str_radix(part, 16).map_err(|_| InvalidCursor)?;
+        Ok(Self { part, before })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +151,10 @@ mod tests {
         assert_eq!(PlaceCursor(300).to_string().parse(), Ok(PlaceCursor(300)));
         let turn = TurnCursor { from_end: 12, digest: u64::MAX };
         assert_eq!(turn.to_string().parse(), Ok(turn));
+        for before in [None, Some(turn)] {
+            let story = StoryCursor { part: 3, before };
+            assert_eq!(story.to_string().parse(), Ok(story));
+        }
     }
 
     #[test]
@@ -143,5 +178,8 @@ mod tests {
         assert_eq!(page_size(None), Ok(100));
         assert_eq!((page_size(Some(1)), page_size(Some(1000))), (Ok(1), Ok(1000)));
         assert!(page_size(Some(0)).is_err() && page_size(Some(1001)).is_err());
+        for text in ["", "x", "1.", "1.2", "1.2.3.4", "-1", "100000000.2.3"] {
+            assert!(parse_cursor::<StoryCursor>(Some(text)).is_err(), "{text}");
+        }
     }
 }

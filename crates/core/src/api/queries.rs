@@ -82,6 +82,10 @@ pub struct TranscriptQuery {
     /// The value of `next` in the previous page: the turns before it are returned. Without it, the
     /// last turns of the conversation are returned.
     pub before: Option<String>,
+    /// Whether the pages continue with the conversations that handoffs led to this session from.
+    /// Each page then has turns of one of them, and each turn is in one page.
+    #[serde(default)]
+    pub story: bool,
 }
 
 /// The query parameters of `GET /v1/worktrees/{id}/diff`.

@@ -39,6 +39,9 @@ impl ConversationReading {
                 }
                 return ControlFlow::Continue(());
             }
+            if !self.window.contains(&turn) {
+                return ControlFlow::Continue(());
+            }
             held_bytes += turn.text.len();
             oldest = Some(cursor);
             turns.push_front(turn);

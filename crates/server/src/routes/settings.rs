@@ -1,11 +1,14 @@
-//! What the page shows about the settings: findings of `segue doctor`, and sources without secrets.
+//! What the page shows about the machine and its settings: findings of `segue doctor`, sources
+//! without secrets, and the vendors' programs.
 
 use axum::Json;
 use axum::extract::State;
-use segue_core::api::{DoctorReport, SourceList, SourceView};
+use segue_core::api::{DoctorReport, SourceList, SourceView, VendorList};
 use segue_core::rules::scope::RestrictedAction;
 
 use super::{Admitted, App, RouteResult};
+use crate::blocking::blocking;
+use crate::vendors;
 
 /// Compares records, processes and files, and changes nothing.
 pub(crate) async fn findings(
@@ -24,4 +27,13 @@ pub(crate) async fn sources(
     let sources = configured.sources()?.into_iter().map(SourceView::from).collect();
     let problems = configured.check().iter().map(ToString::to_string).collect();
     Ok(Json(SourceList { sources, problems }))
+}
+
+/// Looks for the vendors' programs in the environment that agents get.
+pub(crate) async fn vendors(
+    Admitted { supervisor, principal }: Admitted,
+) -> RouteResult<VendorList> {
+    principal.allow(RestrictedAction::ReadAll)?;
+    let environment = supervisor.login_shell().await?;
+    Ok(Json(blocking(move || Ok(vendors::list_in(&environment))).await?))
 }

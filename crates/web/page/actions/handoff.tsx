@@ -7,6 +7,7 @@ import { sessionPath } from "../model/routes.ts";
 import { Check, Choice, TextField } from "../parts/field.tsx";
 import { Sheet } from "../parts/sheet.tsx";
 import { attempt, notify } from "../parts/toast.tsx";
+import { VendorField } from "../parts/vendor-field.tsx";
 import { useSelected } from "../state/cell.ts";
 import { fleet } from "../state/fleet.ts";
 import { go } from "../state/navigation.ts";
@@ -14,9 +15,17 @@ import { closeSheet } from "../state/sheets.ts";
 
 type Mode = HandoffRequest["mode"];
 
+const IDLE_WORDS = "The agent of this session stops. Its conversation stays readable.";
+const WORKING_WORDS = [
+  "The agent of this session finishes its turn and stops. Its conversation stays readable.",
+  "The agent's current turn ends now, and it stops. Its conversation stays readable.",
+] as const;
+
 /** Chooses who continues a conversation, shows what would be carried over, then hands it over. */
 export function HandoffSheet({ session }: { session: Session }) {
-  const vendors = useSelected(fleet, knownVendors).split(" ").filter(Boolean);
+  const agents = useSelected(fleet, (it) => agentsOf(it.byId.values(), session))
+    .split(" ")
+    .filter(Boolean);
   const [to, setTo] = useState("");
   const [mode, setMode] = useState<Mode>("auto");
   const [budget, setBudget] = useState("");
@@ -34,7 +43,12 @@ export function HandoffSheet({ session }: { session: Session }) {
   });
   const look = async () => {
     setBusy(true);
-    await attempt(async () => setPreview(await calls.handoff(request(true))));
+    await attempt(async () => {
+      const report = await calls.handoff(request(true));
+      // In the same drawing, so that the button of the preview can get the focus.
+      setBusy(false);
+      setPreview(report);
+    });
     setBusy(false);
   };
   const carryOut = async () => {
@@ -52,6 +66,8 @@ export function HandoffSheet({ session }: { session: Session }) {
       {preview ? (
         <Preview
           report={preview}
+          isWorking={session.status === "working"}
+          isInterrupting={isInterrupting}
           isBusy={isBusy}
           onBack={() => setPreview(null)}
           onConfirm={() => void carryOut()}
@@ -63,14 +79,12 @@ export function HandoffSheet({ session }: { session: Session }) {
             void look();
           }}
         >
-          <TextField
-            label="To"
-            help="A vendor, or an agent of the project."
+          <VendorField
+            label="Who continues it"
             value={to}
             onValue={setTo}
-            list={vendors.filter((it) => it !== session.vendor)}
-            isFocused
-            isRequired
+            others={agents.map((agent) => [agent, `${agent}: agent of ${session.fleet}`] as const)}
+            preferred={(vendors) => vendors.find((it) => it !== session.vendor) ?? vendors[0]}
           />
           <Choice<Mode>
             label="Form"
@@ -84,7 +98,7 @@ export function HandoffSheet({ session }: { session: Session }) {
           />
           <TextField
             label="Budget in characters"
-            help="The oldest turns are left out beyond it. Empty: no limit."
+            help="The oldest turns are left out beyond it. Empty: as much as the vendor takes."
             value={budget}
             onValue={(value) => setBudget(value.replace(/\D/g, ""))}
           />
@@ -107,12 +121,22 @@ export function HandoffSheet({ session }: { session: Session }) {
   );
 }
 
-function knownVendors({ byId }: { byId: ReadonlyMap<string, Session> }): string {
-  return [...new Set([...byId.values()].map((session) => session.vendor))].sort().join(" ");
+/** Returns the other agents of the session's fleet, separated by spaces. */
+function agentsOf(sessions: Iterable<Session>, session: Session): string {
+  const agents = [...sessions]
+    .filter((it) => it.fleet === session.fleet && it.agent !== session.agent)
+    .map((it) => it.agent);
+  return [...new Set(agents)].filter(Boolean).sort().join(" ");
+}
+
+function focusOnce(button: HTMLButtonElement | null): void {
+  button?.focus();
 }
 
 function Preview(props: {
   report: HandoffReport;
+  isWorking: boolean;
+  isInterrupting: boolean;
   isBusy: boolean;
   onBack: () => void;
   onConfirm: () => void;
@@ -137,6 +161,7 @@ function Preview(props: {
             : `Removed secrets: ${redacted.join(", ")}.`}
         </li>
         {report.note && <li>{report.note}</li>}
+        <li>{props.isWorking ? WORKING_WORDS[props.isInterrupting ? 1 : 0] : IDLE_WORDS}</li>
       </ul>
       <details>
         <summary>The turns</summary>
@@ -153,7 +178,7 @@ function Preview(props: {
         <button
           class="button primary"
           disabled={props.isBusy}
-          ref={(button) => button?.focus()}
+          ref={focusOnce}
           onClick={props.onConfirm}
         >
           {props.isBusy ? "Handing over…" : `Hand over to ${report.vendor}`}

@@ -6,6 +6,7 @@ import { sessionPath } from "../model/routes.ts";
 import { TextArea, TextField } from "../parts/field.tsx";
 import { Sheet } from "../parts/sheet.tsx";
 import { attempt } from "../parts/toast.tsx";
+import { VendorField } from "../parts/vendor-field.tsx";
 import { useCell } from "../state/cell.ts";
 import { fleet, refreshSession } from "../state/fleet.ts";
 import { go } from "../state/navigation.ts";
@@ -26,9 +27,9 @@ export function frequent(
 
 export function NewSessionSheet() {
   const { byId } = useCell(fleet);
-  const vendors = frequent(byId.values(), (it) => it.vendor);
+  const usual = frequent(byId.values(), (it) => it.vendor);
   const folders = frequent(byId.values(), (it) => (it.worktree ? null : it.cwd));
-  const [vendor, setVendor] = useState(vendors[0] ?? "");
+  const [vendor, setVendor] = useState("");
   const [cwd, setCwd] = useState(folders[0] ?? "");
   const [name, setName] = useState("");
   const [branch, setBranch] = useState("");
@@ -60,14 +61,11 @@ export function NewSessionSheet() {
         }}
       >
         <div class="two">
-          <TextField
-            label="Vendor"
+          <VendorField
+            label="Agent"
             value={vendor}
             onValue={setVendor}
-            list={vendors}
-            placeholder="as segue vendors lists them"
-            isFocused
-            isRequired
+            preferred={(names) => usual.find((it) => names.includes(it)) ?? names[0]}
           />
           <TextField
             label="Name"

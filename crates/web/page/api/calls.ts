@@ -31,6 +31,7 @@ import type {
   Token,
   TranscriptPage,
   UsageList,
+  Vendor,
   WebLogin,
   Worktree,
   WorktreeAction,
@@ -87,9 +88,11 @@ export async function attention(): Promise<Attention[]> {
   return (await get<{ sessions: Attention[] }>("/v1/attention")).sessions;
 }
 
+/** Returns turns of the session, and of those from which handoffs led to it. */
 export function transcript(id: string, before: string | null, limit: number) {
   const cursor = before ? `&before=${segment(before)}` : "";
-  return get<TranscriptPage>(`/v1/sessions/${segment(id)}/transcript?limit=${limit}${cursor}`);
+  const path = `/v1/sessions/${segment(id)}/transcript`;
+  return get<TranscriptPage>(`${path}?story=true&limit=${limit}${cursor}`);
 }
 
 export const messages = (id: string) =>
@@ -184,6 +187,11 @@ export const sweep = (isDryRun: boolean) =>
   post<SweepReport>("/v1/sweep", { dry_run: isDryRun });
 
 // Settings
+
+/** Returns the vendors that this machine can start, and those that it could. */
+export async function vendors(): Promise<Vendor[]> {
+  return (await get<{ vendors: Vendor[] }>("/v1/vendors")).vendors;
+}
 
 export async function findings(): Promise<Finding[]> {
   return (await get<{ findings: Finding[] }>("/v1/findings")).findings;

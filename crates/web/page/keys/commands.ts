@@ -8,7 +8,17 @@ import { identity, may } from "../state/identity.ts";
 import { currentRoute, go } from "../state/navigation.ts";
 import { choose, preferences } from "../state/preferences.ts";
 import { openSheet } from "../state/sheets.ts";
-import { focusFilter, moveSelection, selectedSession } from "./selection.ts";
+import {
+  commentOnLine,
+  focusFilter,
+  hasFiles,
+  hasQueuedTask,
+  moveSelection,
+  moveTask,
+  moveToFile,
+  pressButton,
+  selectedSession,
+} from "./selection.ts";
 
 export interface PageCommand {
   /** The key, as `KeyboardEvent.key` reports it. Empty if the action has none. */
@@ -112,6 +122,25 @@ const MOVES: PageCommand[] = [
   { key: "N", words: "Previous session that needs you", run: () => goToAttention(-1) },
 ];
 
+const REVIEW: PageCommand[] = [
+  { key: "]", words: "Next file", isPossible: hasFiles, run: () => moveToFile(1) },
+  { key: "[", words: "Previous file", isPossible: hasFiles, run: () => moveToFile(-1) },
+  {
+    key: "m",
+    words: "Comment on the selected line",
+    scope: "send",
+    isPossible: hasFiles,
+    run: commentOnLine,
+  },
+  {
+    key: "M",
+    words: "Send the review",
+    scope: "send",
+    isPossible: hasFiles,
+    run: () => pressButton("send-review"),
+  },
+];
+
 const ACTIONS: PageCommand[] = [
   {
     key: "a",
@@ -180,6 +209,20 @@ const ACTIONS: PageCommand[] = [
     scope: "work",
     run: () => openSheet({ kind: "new-session" }),
   },
+  {
+    key: "K",
+    words: "Start this task earlier",
+    scope: "work",
+    isPossible: hasQueuedTask,
+    run: () => moveTask("up"),
+  },
+  {
+    key: "J",
+    words: "Start this task later",
+    scope: "work",
+    isPossible: hasQueuedTask,
+    run: () => moveTask("down"),
+  },
   { key: "T", words: "New task", scope: "work", run: () => openSheet({ kind: "new-task" }) },
   {
     key: "",
@@ -205,6 +248,7 @@ export const COMMAND_GROUPS: readonly { title: string; commands: PageCommand[] }
   { title: "Places", commands: PLACES },
   { title: "Session", commands: TABS },
   { title: "Move", commands: MOVES },
+  { title: "Review", commands: REVIEW },
   { title: "Actions", commands: ACTIONS },
   { title: "Help", commands: HELP },
 ];

@@ -1,7 +1,8 @@
 // The selected item of a list is the one that has the focus, so that it is always visible and
 // screen readers know it.
 
-const ITEMS = "a[href], article[data-session], article[tabindex], li[data-task] a";
+const ITEMS =
+  "a[href], article[data-session], article[tabindex], li[data-task] a, button.line-number";
 
 function items(): HTMLElement[] {
   const lists = document.querySelectorAll<HTMLElement>("main [data-selectable]");
@@ -13,6 +14,17 @@ function items(): HTMLElement[] {
   });
 }
 
+/** Returns the index of the item that has the focus, or else of the last item before the focus. */
+function focusedIndex(all: HTMLElement[]): number {
+  const focused = document.activeElement;
+  if (!focused || focused.matches("body, main")) return -1;
+  const at = all.findIndex((item) => item.contains(focused));
+  if (at >= 0) return at;
+  return all.findLastIndex(
+    (item) => focused.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_PRECEDING,
+  );
+}
+
 export function moveSelection(to: "next" | "previous" | "first" | "last"): void {
   const all = items();
   if (all.length === 0) {
@@ -20,8 +32,7 @@ export function moveSelection(to: "next" | "previous" | "first" | "last"): void 
     scrollBy({ top: (page * innerHeight) / 4 });
     return;
   }
-  const focused = document.activeElement;
-  const at = all.findIndex((item) => item === focused || item.contains(focused));
+  const at = focusedIndex(all);
   const targets = {
     next: Math.min(at + 1, all.length - 1),
     previous: Math.max(at - 1, 0),
@@ -30,9 +41,50 @@ export function moveSelection(to: "next" | "previous" | "first" | "last"): void 
   };
   const item = all[targets[to]];
   if (!item) return;
-  if (item instanceof HTMLAnchorElement === false) item.tabIndex = -1;
+  if (item instanceof HTMLElement && item.tagName === "ARTICLE") item.tabIndex = -1;
   item.focus({ focusVisible: true } as FocusOptions);
   item.scrollIntoView({ block: "nearest" });
+}
+
+/** Goes to the next or the previous file of a review. */
+export function moveToFile(step: 1 | -1): void {
+  const files = [...document.querySelectorAll<HTMLElement>("main [data-file]")];
+  const at = files.findIndex((file) => file.contains(document.activeElement));
+  const file = files[at < 0 ? 0 : at + step];
+  file?.focus();
+  file?.scrollIntoView({ block: "start" });
+}
+
+/** Whether the page shows the differences of files. */
+export function hasFiles(): boolean {
+  return document.querySelector("main [data-file]") !== null;
+}
+
+/** Presses the button of the page that has this command, if there is one. */
+export function pressButton(command: string): void {
+  document.querySelector<HTMLElement>(`main [data-command="${command}"]`)?.click();
+}
+
+/** Comments on the line of a review that has the focus. */
+export function commentOnLine(): void {
+  const { activeElement: line } = document;
+  if (line instanceof HTMLElement && line.classList.contains("line-number")) line.click();
+  else moveSelection("next");
+}
+
+/** Moves the selected task in its queue, as its arrows do. */
+export function moveTask(to: "up" | "down"): void {
+  const arrow = selectedTask()?.querySelector<HTMLElement>(`[data-move=${to}]`);
+  arrow?.click();
+}
+
+/** Whether the selected item is a task that has not started. */
+export function hasQueuedTask(): boolean {
+  return selectedTask()?.querySelector("[data-move]") != null;
+}
+
+function selectedTask(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>("[data-task]") ?? null;
 }
 
 /** Returns the id of the session whose card has the focus. */

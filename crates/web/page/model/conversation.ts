@@ -1,17 +1,60 @@
 // Turns of a transcript as a chat shows them: a tool call and its result are one item.
 
-import type { Turn } from "../api/types.ts";
+import type { StoryPart, TranscriptPage, Turn } from "../api/types.ts";
 
 export type ChatItem =
   | { type: "said"; key: string; by: "user" | "assistant"; turn: Turn }
   | { type: "tool"; key: string; name: string; call: Turn | null; result: Turn | null }
   | { type: "separator"; key: string; turn: Turn };
 
+/** The turns of one of the conversations that handoffs connect. */
+export interface StorySection {
+  part: StoryPart;
+  session: string;
+  vendor: string;
+  turns: Turn[];
+}
+
+/** What is loaded of a story: its newest sections, and the cursor of the page before them. */
+export interface Story {
+  sections: StorySection[];
+  before: string | null;
+}
+
+const ONLY_PART: StoryPart = { number: 0, address: "", taken_over: null, unreadable: null };
+
+function sectionOf(page: TranscriptPage): StorySection {
+  const { session, vendor, turns } = page;
+  return { part: page.part ?? ONLY_PART, session, vendor, turns };
+}
+
+/** Adds the newest page. Begins again if turns between it and the older ones would be missing. */
+export function withNewest(story: Story, page: TranscriptPage): Story {
+  const section = sectionOf(page);
+  const last = story.sections.at(-1);
+  const isSame = last?.part.number === section.part.number;
+  const turns = last && isSame ? joinNewest(last.turns, section.turns) : null;
+  if (!turns) return { sections: [section], before: page.next ?? null };
+  return { ...story, sections: [...story.sections.slice(0, -1), { ...section, turns }] };
+}
+
+/** Adds the page before the oldest one. */
+export function withOlder(story: Story, page: TranscriptPage): Story {
+  const section = sectionOf(page);
+  const [first, ...others] = story.sections;
+  const before = page.next ?? null;
+  if (first && first.part.number === section.part.number) {
+    const turns = [...section.turns, ...first.turns];
+    return { sections: [{ ...first, turns }, ...others], before };
+  }
+  return { sections: [section, ...story.sections], before };
+}
+
 /** Groups turns. The key of an item stays the same when turns are added before or after it. */
-export function chatItems(turns: Turn[]): ChatItem[] {
+export function chatItems(turns: Turn[], part = 0): ChatItem[] {
   const items: ChatItem[] = [];
   const openCalls = new Map<string, ChatItem & { type: "tool" }>();
-  const nextKey = keyMaker(turns.length);
+  const nextKey = keyMaker(turns.length, part);
   turns.forEach((turn, index) => {
     const key = nextKey(turn, index);
     if (turn.role === "tool_call") {
@@ -35,12 +78,12 @@ export function chatItems(turns: Turn[]): ChatItem[] {
 }
 
 // The time of a turn identifies it. Turns without a time are counted from the end.
-function keyMaker(total: number): (turn: Turn, index: number) => string {
+function keyMaker(total: number, part: number): (turn: Turn, index: number) => string {
   const seen = new Map<string, number>();
   return (turn, index) => {
     const time = turn.at ? Date.parse(turn.at) : Number.NaN;
-    if (Number.isNaN(time)) return `turn-end-${total - index}`;
-    const key = `turn-${time}-${turn.role}`;
+    if (Number.isNaN(time)) return `turn-${part}-end-${total - index}`;
+    const key = `turn-${part}-${time}-${turn.role}`;
     const number = (seen.get(key) ?? 0) + 1;
     seen.set(key, number);
     return number === 1 ? key : `${key}-${number}`;

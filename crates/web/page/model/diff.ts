@@ -143,6 +143,19 @@ export interface ReviewComment {
   text: string;
 }
 
+/** Whether the file still has the line that a comment is about. */
+export function hasLine(file: DiffFile, comment: ReviewComment): boolean {
+  if (file.path !== comment.path) return false;
+  return file.hunks.some(({ lines }) =>
+    lines.some((line) => {
+      const isRemoved = line.kind === "removed";
+      const number = line.new ?? line.old;
+      const isPlace = number === comment.line && isRemoved === comment.isRemoved;
+      return isPlace && line.text === comment.code;
+    }),
+  );
+}
+
 /** Writes all comments of a review as one message to the agent. */
 export function reviewMessage(comments: ReviewComment[], summary: string): string {
   const parts = ["I have reviewed your changes."];

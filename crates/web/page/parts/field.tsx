@@ -99,12 +99,14 @@ export function Choice<T extends string>(props: {
   options: readonly (readonly [T, string])[];
   onValue: (value: T) => void;
   help?: string;
+  isFocused?: boolean;
 }) {
   return (
     <Field label={props.label} {...(props.help ? { help: props.help } : {})}>
       {(ids) => (
         <select
           {...ids}
+          {...(props.isFocused ? { "data-focus": true } : {})}
           value={props.value}
           onChange={(event) => props.onValue(event.currentTarget.value as T)}
         >

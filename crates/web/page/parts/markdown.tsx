@@ -4,6 +4,8 @@ import { type ComponentChildren, h } from "preact";
 import { useMemo } from "preact/hooks";
 
 import { type Block, type Inline, type ListItem, parseMarkdown } from "../model/markdown.ts";
+import { languageOf } from "../syntax/tokens.ts";
+import { Code } from "../syntax/use.tsx";
 import { CopyButton } from "./copy.tsx";
 
 export function Markdown({ text }: { text: string }) {
@@ -88,7 +90,7 @@ export function CodeBlock({ language, text }: { language: string; text: string }
         <CopyButton text={text} label="Copy the code" words="Copy" />
       </div>
       <pre tabIndex={0} aria-label="Code">
-        <code>{text}</code>
+        <Code language={languageOf(language)} text={text} />
       </pre>
     </div>
   );

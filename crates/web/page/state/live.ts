@@ -27,6 +27,7 @@ let cursor = 0;
 let stop: (() => void) | null = null;
 let retryMs = FIRST_RETRY_MS;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
+/** How many events happened between the loss of the connection and its return. */
 let missedEvents = 0;
 
 /** Loads everything, then follows the events after it. */
@@ -50,7 +51,6 @@ function connect(): void {
 function receive(event: LogEvent): void {
   if (event.seq <= cursor) return;
   cursor = event.seq;
-  if (!connection.get().isOnline) missedEvents++;
   announce(topicsOf(event));
   if (event.session) void refreshSession(event.session);
 }
@@ -59,7 +59,6 @@ function restored(): void {
   retryMs = FIRST_RETRY_MS;
   if (connection.get().isOnline) return;
   connection.set({ isOnline: true, since: null, caughtUp: missedEvents });
-  missedEvents = 0;
   // What has no events, such as an open transcript, loads again.
   announce(["sessions", "tasks", "worktrees", "deliveries", "disk", "usage"]);
   void loadFleet();
@@ -75,6 +74,17 @@ function lose(): void {
   retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
 }
 
+/** Connects again, and counts the events that the stream sends first. */
+async function catchUp(): Promise<void> {
+  try {
+    const newest = await calls.newestEvents(null, 1);
+    missedEvents = Math.max(0, (newest.at(-1)?.seq ?? 0) - cursor);
+    connect();
+  } catch {
+    lose();
+  }
+}
+
 /** Tries to connect now. */
 export async function retry(): Promise<void> {
   clearTimeout(retryTimer);
@@ -87,7 +97,7 @@ export async function retry(): Promise<void> {
   }
   if (now.kind === "known") {
     if (cursor === 0) await startLive();
-    else connect();
+    else await catchUp();
     return;
   }
   // The page stays visible while the daemon is away.
@@ -102,6 +112,8 @@ export function startWatchingNetwork(): void {
     if (key) location.reload();
     else void retry();
   });
+  // A daemon on this machine can be reached without a network, so this asks it.
+  addEventListener("offline", () => void retry());
   document.addEventListener("visibilitychange", () => {
     const isBack = document.visibilityState === "visible" && !connection.get().isOnline;
     if (isBack) void retry();

@@ -1,4 +1,4 @@
-// The board of tasks: four columns. Dragging a queued task, or + and −, changes its priority.
+// The board of tasks: four columns. A queued task is moved by dragging it, by its arrows or by keys.
 
 import { useState } from "preact/hooks";
 
@@ -10,13 +10,13 @@ import { Icon } from "../parts/icon.tsx";
 import { Ago } from "../parts/since.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { TaskMark } from "../parts/status.tsx";
-import { attempt } from "../parts/toast.tsx";
+import { attempt, notify } from "../parts/toast.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
 import { useMay } from "../state/identity.ts";
 import { useResource } from "../state/resource.ts";
 import { openSheet } from "../state/sheets.ts";
 import { announce } from "../state/topics.ts";
-import { dropPriority, MAX_PRIORITY } from "../model/priority.ts";
+import { movedPriorities } from "../model/priority.ts";
 
 export function TasksView() {
   const tasks = useResource("tasks", calls.tasks, ["tasks"]);
@@ -64,7 +64,8 @@ function Board({ tasks }: { tasks: Task[] }) {
                   task={task}
                   isDragged={task.id === dragged}
                   onDrag={setDragged}
-                  onDropAbove={() => void moveAbove(own, dragged, index)}
+                  onDrop={() => void moveTask(own, dragged, index)}
+                  onMove={(step) => void moveTask(own, task.id, index + step)}
                 />
               ))}
             </ol>
@@ -75,15 +76,17 @@ function Board({ tasks }: { tasks: Task[] }) {
   );
 }
 
-async function moveAbove(column: Task[], dragged: string | null, index: number): Promise<void> {
-  const task = column.find((it) => it.id === dragged);
-  if (!task) return;
-  await changePriority(task, dropPriority(column, task, index));
-}
-
-async function changePriority(task: Task, priority: number): Promise<void> {
-  if (priority === task.priority) return;
-  await attempt(() => calls.setPriority(task.id, priority));
+async function moveTask(column: Task[], id: string | null, to: number): Promise<void> {
+  const task = column.find((it) => it.id === id);
+  if (!task || column[to] === undefined || column[to] === task) return;
+  const changes = movedPriorities(column, task, to);
+  if (changes.length === 0) {
+    notify("Priorities end at 9 and −9: the task cannot be moved there", true);
+    return;
+  }
+  await attempt(async () => {
+    for (const { id: changed, priority } of changes) await calls.setPriority(changed, priority);
+  });
   announce(["tasks"]);
 }
 
@@ -91,7 +94,9 @@ function TaskCard(props: {
   task: Task;
   isDragged: boolean;
   onDrag: (id: string | null) => void;
-  onDropAbove: () => void;
+  /** The dragged task was dropped at the place of this one. */
+  onDrop: () => void;
+  onMove: (step: 1 | -1) => void;
 }) {
   const { task } = props;
   const [isOver, setOver] = useState(false);
@@ -100,7 +105,7 @@ function TaskCard(props: {
   const onDrop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    props.onDropAbove();
+    props.onDrop();
   };
   const classes = ["card", "task-card", isOver && "is-over", props.isDragged && "is-dragged"];
   return (
@@ -132,32 +137,34 @@ function TaskCard(props: {
         <span class="spacer" />
         <Ago at={task.ended_at ?? task.started_at ?? task.created_at} />
       </span>
-      {isMovable && <Priority task={task} />}
+      {isMovable && <QueuePlace task={task} onMove={props.onMove} />}
     </li>
   );
 }
 
-function Priority({ task }: { task: Task }) {
-  const change = (by: number) => void changePriority(task, task.priority + by);
+function QueuePlace({ task, onMove }: { task: Task; onMove: (step: 1 | -1) => void }) {
+  const title = firstLine(task.prompt);
   return (
-    <span class="priority" role="group" aria-label={`Priority of the task: ${task.priority}`}>
+    <span class="priority">
       <span class="dim">priority {task.priority}</span>
       <span class="spacer" />
       <button
         class="button quiet small"
-        aria-label="Lower the priority"
-        disabled={task.priority <= -MAX_PRIORITY}
-        onClick={() => change(-1)}
+        title="Start it earlier (K)"
+        aria-label={`Start earlier: ${title}`}
+        data-move="up"
+        onClick={() => onMove(-1)}
       >
-        −
+        ↑
       </button>
       <button
         class="button quiet small"
-        aria-label="Raise the priority"
-        disabled={task.priority >= MAX_PRIORITY}
-        onClick={() => change(1)}
+        title="Start it later (J)"
+        aria-label={`Start later: ${title}`}
+        data-move="down"
+        onClick={() => onMove(1)}
       >
-        +
+        ↓
       </button>
     </span>
   );

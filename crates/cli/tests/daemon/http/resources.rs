@@ -1,7 +1,9 @@
 //! Sessions, transcripts, messages, tasks and worktrees by their ids.
 
+use std::fs;
+
 use segue_testkit::scene::{self, text};
-use segue_testkit::{HttpAnswer, NetworkClient};
+use segue_testkit::{HttpAnswer, NetworkClient, launches};
 use serde_json::{Value, json};
 
 use super::{header, world_with};
@@ -75,6 +77,82 @@ fn transcript_is_read_in_pages_from_its_end() {
     assert_eq!(read, whole);
     let wrong = client.get(&format!("/v1/sessions/{id}/transcript?before=1.1"));
     assert_eq!((wrong.status, &wrong.body["kind"]), (409, &json!("conflict")), "{}", wrong.text);
+}
+
+#[test]
+fn story_continues_with_the_conversation_before_the_handoff_and_repeats_no_turn() {
+    let (world, client) = world_with(&["fox"]);
+    world.ok(["send", "fox", "--wait", "remember the word amber"]);
+    for mode in ["native", "digest"] {
+        let name = format!("fox-{mode}");
+        world.ok(["handoff", "fox", "--to", "demo", "--mode", mode, "--name", &name]);
+        world.ok(["send", &name, "--wait", "what is the word?"]);
+        let pages = story(&client, world.session(&name)["id"].as_str().unwrap(), "");
+        let parts: Vec<&Value> = pages.iter().map(|page| &page["part"]).collect();
+        let said: Vec<&str> = pages.iter().flat_map(|page| user_turns(page)).collect();
+        assert_eq!(parts.len(), 2, "{parts:?}");
+        assert_eq!((&parts[0]["address"], &parts[0]["number"]), (&json!("default/fox"), &json!(0)));
+        assert_eq!(parts[0]["taken_over"], Value::Null);
+        assert_eq!(parts[1]["address"], format!("default/{name}"));
+        assert_eq!(parts[1]["taken_over"]["mode"], mode);
+        assert_eq!(said, ["hello", "remember the word amber", "what is the word?"], "{mode}");
+    }
+    // A session that was handed over shows its own conversation only.
+    let id = world.session("fox")["id"].as_str().unwrap().to_owned();
+    let pages = story(&client, &id, "");
+    assert_eq!(pages.len(), 1, "{pages:?}");
+    assert_eq!(user_turns(&pages[0]), ["hello", "remember the word amber"]);
+    let wrong = client.get(&format!("/v1/sessions/{id}/transcript?story=true&before=7"));
+    assert_eq!(wrong.status, 409, "{}", wrong.text);
+}
+
+#[test]
+fn story_in_small_pages_has_the_same_turns() {
+    let (world, client) = world_with(&["fox"]);
+    world.ok(["send", "fox", "--wait", "remember the word amber"]);
+    world.ok(["handoff", "fox", "--to", "demo"]);
+    world.ok(["send", "fox-demo", "--wait", "what is the word?"]);
+    let id = world.session("fox-demo")["id"].as_str().unwrap().to_owned();
+    let turns = |limit: &str| -> Vec<Value> {
+        let pages = story(&client, &id, limit);
+        pages.iter().flat_map(|page| page["turns"].as_array().unwrap().clone()).collect()
+    };
+    assert_eq!(turns("&limit=1"), turns(""));
+}
+
+#[test]
+fn earlier_conversation_without_a_transcript_is_named_in_the_story() {
+    let (world, client) = world_with(&["fox"]);
+    world.ok(["handoff", "fox", "--to", "demo"]);
+    world.ok(["send", "fox-demo", "--wait", "remember the word amber"]);
+    let fox = world.session("fox");
+    fs::remove_file(scene::transcript(&world, &fox)).unwrap();
+    launches::remove_copies(&world, &fox);
+    let pages = story(&client, world.session("fox-demo")["id"].as_str().unwrap(), "");
+    let reason = pages[0]["part"]["unreadable"].as_str().unwrap();
+    assert_eq!(reason, "the conversation of `default/fox` has no transcript");
+    // The turns that were carried over are shown in their place.
+    assert_eq!(user_turns(&pages[1]), ["hello", "remember the word amber"]);
+}
+
+/// Reads all pages of a story. Returns them from the oldest to the newest.
+fn story(client: &NetworkClient, id: &str, query: &str) -> Vec<Value> {
+    let mut path = format!("/v1/sessions/{id}/transcript?story=true{query}");
+    let mut pages = Vec::new();
+    loop {
+        let page = client.get(&path);
+        assert_eq!(page.status, 200, "{}", page.text);
+        pages.insert(0, page.body.clone());
+        match next(&page) {
+            Some(next) => path = next.to_owned(),
+            None => return pages,
+        }
+    }
+}
+
+fn user_turns(page: &Value) -> Vec<&str> {
+    let turns = page["turns"].as_array().unwrap().iter();
+    turns.filter(|it| it["role"] == "user").map(|it| it["text"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -226,4 +304,15 @@ fn findings_and_sources_are_read_over_http() {
     assert!(admin.get("/v1/findings").body["findings"].is_array());
     let empty = json!({"sources": [], "problems": []});
     assert_eq!(client.get("/v1/sources").body, empty);
+}
+
+#[test]
+fn vendors_are_listed_with_whether_they_are_installed() {
+    let (_world, client) = world_with(&[]);
+    let vendors = client.get("/v1/vendors");
+    let all = vendors.body["vendors"].as_array().unwrap();
+    let installed =
+        |name: &str| all.iter().find(|it| it["name"] == name).unwrap()["installed"].clone();
+    assert_eq!(installed("demo"), true, "{}", vendors.text);
+    assert_eq!(installed("claude"), false, "{}", vendors.text);
 }

@@ -87,4 +87,10 @@ pub(super) fn add_web(table: RouteTable) -> RouteTable {
             does("list_sources", "Lists the forges of the settings, without secrets"),
             settings::sources,
         )
+        .get(
+            "/v1/vendors",
+            Read,
+            does("list_vendors", "Lists the vendors, and whether their programs are installed"),
+            settings::vendors,
+        )
 }

@@ -1,4 +1,4 @@
-//! Sessions by their ids, their transcripts and their messages.
+//! Sessions by their ids, and their messages.
 
 use std::path::Path;
 
@@ -6,26 +6,19 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use segue_core::api::{
-    ConversationReport, MessageList, MessageSendBody, PageQuery, SendReport, SendRequest,
-    SessionList, SessionListQuery, SessionView, TimeCursor, TranscriptPage, TranscriptQuery,
-    TurnCursor, page_size, parse_cursor,
+    MessageList, MessageSendBody, PageQuery, SendReport, SendRequest, SessionList,
+    SessionListQuery, SessionView, TimeCursor, page_size, parse_cursor,
 };
 use segue_core::flows::list::SessionPageResult;
-use segue_core::flows::{conversation, list, open_elsewhere, select, view};
+use segue_core::flows::{list, open_elsewhere, select, view};
 use segue_core::model::{Message, Principal, SessionId};
 use segue_core::ports::{MessageQuery, SessionSummary, VendorPlace};
 use segue_core::{Error, Result};
-use tokio::sync::Semaphore;
 
 use super::super::inputs::{PathValue, QueryValues};
 use super::super::{Admitted, App, ErrorResponse, RequestIdHeader, RouteResult, Sent, messages};
 use super::paged::PageAnswer;
-use crate::blocking::blocking;
-use crate::conversation::readings;
 use crate::supervisor::Supervisor;
-
-/// At most this many transcripts are read at the same time.
-static TRANSCRIPT_READERS: Semaphore = Semaphore::const_new(4);
 
 /// At most this many places are checked for processes that have a conversation open.
 const MAX_PLACES: usize = 32;
@@ -70,35 +63,6 @@ pub(crate) async fn find_session(
     id: SessionId,
 ) -> Result<SessionSummary> {
     select::find(&supervisor.ports, principal, &id.to_string(), Path::new("/")).await
-}
-
-pub(crate) async fn transcript(
-    Admitted { supervisor, principal }: Admitted,
-    PathValue(id): PathValue<SessionId>,
-    QueryValues(query): QueryValues<TranscriptQuery>,
-    uri: Uri,
-) -> Result<PageAnswer<TranscriptPage>, ErrorResponse> {
-    let limit = page_size(query.limit)? as usize;
-    let before: Option<TurnCursor> = parse_cursor(query.before.as_deref())?;
-    let summary = find_session(&supervisor, &principal, id).await?;
-    let part = conversation::of_session(&supervisor.ports, &summary).await?;
-    let (vendor, vendor_session_id) = (part.vendor.clone(), part.vendor_session_id.clone());
-    let _reader = TRANSCRIPT_READERS
-        .acquire()
-        .await
-        .map_err(|error| Error::internal("no transcript can be read").caused_by(error))?;
-    let read = move || {
-        let reading = readings(&ConversationReport { parts: vec![part] })?.pop();
-        let reading = reading.ok_or_else(|| Error::internal("a transcript cannot be read"))?;
-        reading.check()?;
-        reading.page(before, limit)
-    };
-    let page = blocking(read).await?;
-    let next = page.next.map(|cursor| cursor.to_string());
-    let session = summary.session.id;
-    let turns = page.turns;
-    let page = TranscriptPage { session, vendor, vendor_session_id, turns, next: next.clone() };
-    Ok(PageAnswer::new(page, &uri, "before", next.as_deref()))
 }
 
 pub(crate) async fn messages(

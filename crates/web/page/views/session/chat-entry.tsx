@@ -12,10 +12,26 @@ import { ClockTime } from "../../parts/since.tsx";
 // Longer results are cut until a person asks for the rest.
 const SHOWN_CHARS = 4000;
 
-export function ChatEntry({ item, session }: { item: ChatItem; session: Session }) {
+/** An item of a conversation. `speaker` is the name of the agent that it belongs to. */
+export function ChatEntry(props: {
+  item: ChatItem;
+  session: Session;
+  speaker: string;
+  isLinked: boolean;
+}) {
+  const { item, session } = props;
   switch (item.type) {
     case "said":
-      return <Said id={item.key} by={item.by} turn={item.turn} session={session} />;
+      return (
+        <Said
+          id={item.key}
+          by={item.by}
+          turn={item.turn}
+          session={session}
+          speaker={props.speaker}
+          isLinked={props.isLinked}
+        />
+      );
     case "tool":
       return <ToolCall item={item} />;
     case "separator":
@@ -35,12 +51,18 @@ function Said(props: {
   by: "user" | "assistant";
   turn: Turn;
   session: Session;
+  speaker: string;
+  isLinked: boolean;
 }) {
-  const { id, by, turn, session } = props;
+  const { id, by, turn, session, speaker } = props;
   return (
-    <li id={id} class={`said by-${by}`}>
+    <li
+      id={id}
+      class={`said by-${by}${props.isLinked ? " is-linked" : ""}`}
+      aria-current={props.isLinked ? "true" : undefined}
+    >
       <div class="said-head">
-        <strong>{by === "user" ? "you" : session.name}</strong>
+        <strong>{by === "user" ? "you" : speaker}</strong>
         {turn.model && <span class="dim">{turn.model}</span>}
         {turn.at && <ClockTime at={turn.at} />}
         <span class="said-tools">

@@ -1,5 +1,5 @@
 import { Fragment } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import {
   type DiffFile,
@@ -8,6 +8,8 @@ import {
   countLines,
   sideBySide,
 } from "../../model/diff.ts";
+import { type Token, languageOfFile, tokenLines } from "../../syntax/tokens.ts";
+import { Tokens, useTokenizer } from "../../syntax/use.tsx";
 import { fileAnchor } from "./file-list.tsx";
 
 interface Props {
@@ -32,6 +34,7 @@ export function FileDiff(props: Props) {
       class="file-diff"
       id={fileAnchor(file.path)}
       tabIndex={-1}
+      data-file
       aria-label={`Changes of ${file.path}`}
     >
       <header>
@@ -58,8 +61,35 @@ export function FileDiff(props: Props) {
   );
 }
 
+type LineColours = ReadonlyMap<DiffLine, Token[]>;
+
+/** Colours the old and the new text of each hunk, and returns the parts of each line. */
+function useColours(file: DiffFile): LineColours {
+  const language = languageOfFile(file.path);
+  const tokenizer = useTokenizer(language);
+  return useMemo(() => {
+    const colours = new Map<DiffLine, Token[]>();
+    if (!tokenizer || !language) return colours;
+    for (const { lines } of file.hunks) {
+      for (const other of ["added", "removed"] as const) {
+        const side = lines.filter((line) => line.kind !== other);
+        const text = side.map((line) => line.text).join("\n");
+        const coloured = tokenLines(tokenizer(language, text));
+        side.forEach((line, index) => colours.set(line, coloured[index] ?? []));
+      }
+    }
+    return colours;
+  }, [file, tokenizer !== null]);
+}
+
+function LineText({ line, colours }: { line: DiffLine; colours: LineColours }) {
+  const tokens = colours.get(line);
+  return tokens ? <Tokens tokens={tokens} /> : <>{line.text}</>;
+}
+
 function Hunks(props: Props) {
   const [open, setOpen] = useState<DiffLine | null>(null);
+  const colours = useColours(props.file);
   if (props.file.isBinary) return <p class="dim pad">Binary files differ.</p>;
   const commentOn = (line: DiffLine) => {
     if (props.onComment) setOpen(line === open ? null : line);
@@ -86,8 +116,8 @@ function Hunks(props: Props) {
               ? sideBySide(hunk.lines).map(({ left, right }, row) => (
                   <Fragment key={row}>
                     <tr>
-                      <Cells line={left} side="old" onClick={commentOn} />
-                      <Cells line={right} side="new" onClick={commentOn} />
+                      <Cells line={left} side="old" colours={colours} onClick={commentOn} />
+                      <Cells line={right} side="new" colours={colours} onClick={commentOn} />
                     </tr>
                     {left !== right && left?.kind === "removed" && after(left)}
                     {after(right)}
@@ -95,7 +125,7 @@ function Hunks(props: Props) {
                 ))
               : hunk.lines.map((line, row) => (
                   <Fragment key={row}>
-                    <UnifiedRow line={line} onClick={commentOn} />
+                    <UnifiedRow line={line} colours={colours} onClick={commentOn} />
                     {after(line)}
                   </Fragment>
                 ))}
@@ -124,6 +154,7 @@ function LineButton(props: { line: DiffLine; number: number | null; onClick: () 
 function Cells(props: {
   line: DiffLine | null;
   side: "old" | "new";
+  colours: LineColours;
   onClick: (line: DiffLine) => void;
 }) {
   const { line, side } = props;
@@ -135,13 +166,18 @@ function Cells(props: {
       </td>
       <td class={`code ${line.kind}`}>
         <span class="sign">{SIGNS[line.kind]}</span>
-        {line.text}
+        <LineText line={line} colours={props.colours} />
       </td>
     </>
   );
 }
 
-function UnifiedRow({ line, onClick }: { line: DiffLine; onClick: (line: DiffLine) => void }) {
+function UnifiedRow(props: {
+  line: DiffLine;
+  colours: LineColours;
+  onClick: (line: DiffLine) => void;
+}) {
+  const { line, colours, onClick } = props;
   return (
     <tr>
       <td class={`number ${line.kind}`}>{line.old}</td>
@@ -150,7 +186,7 @@ function UnifiedRow({ line, onClick }: { line: DiffLine; onClick: (line: DiffLin
       </td>
       <td class={`code ${line.kind}`} colSpan={2}>
         <span class="sign">{SIGNS[line.kind]}</span>
-        {line.text}
+        <LineText line={line} colours={colours} />
       </td>
     </tr>
   );
@@ -160,7 +196,9 @@ function Comments(props: Props & { line: DiffLine; isOpen: boolean; onClose: () 
   const { line, file } = props;
   const isRemoved = line.kind === "removed";
   const number = line.new ?? line.old ?? 0;
-  const own = props.comments.filter((it) => it.line === number && it.isRemoved === isRemoved);
+  const isOwn = (it: ReviewComment) =>
+    it.line === number && it.isRemoved === isRemoved && it.code === line.text;
+  const own = props.comments.filter(isOwn);
   if (own.length === 0 && !props.isOpen) return null;
   const save = (text: string) => {
     props.onComment?.({ path: file.path, line: number, isRemoved, code: line.text, text });
@@ -185,6 +223,15 @@ function Comments(props: Props & { line: DiffLine; isOpen: boolean; onClose: () 
 
 function CommentForm(props: { onSave: (text: string) => void; onCancel: () => void }) {
   const [text, setText] = useState("");
+  const field = useRef<HTMLTextAreaElement>(null);
+  // The focus returns to the line, so that the keyboard continues there.
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    field.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
   const save = () => text.trim() && props.onSave(text);
   return (
     <form
@@ -199,7 +246,7 @@ function CommentForm(props: { onSave: (text: string) => void; onCancel: () => vo
         aria-label="Comment on this line"
         placeholder="Comment; it is sent with the review"
         value={text}
-        ref={(element) => element?.focus()}
+        ref={field}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") props.onCancel();

@@ -1,13 +1,21 @@
 // The changes of a session's worktree, with comments that the agent gets as one message.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 
 import * as calls from "../../api/calls.ts";
 import type { Session, WorktreeDiff } from "../../api/types.ts";
-import { type DiffFile, type ReviewComment, parseDiff, reviewMessage } from "../../model/diff.ts";
+import {
+  type DiffFile,
+  type ReviewComment,
+  hasLine,
+  parseDiff,
+  reviewMessage,
+} from "../../model/diff.ts";
+import { plural } from "../../model/format.ts";
 import { Empty, Loaded } from "../../parts/states.tsx";
 import { attempt } from "../../parts/toast.tsx";
 import { useCell } from "../../state/cell.ts";
+import { changeReviewDraft, dropReviewDraft, useReviewDraft } from "../../state/drafts.ts";
 import { useMay } from "../../state/identity.ts";
 import { choose, preferences } from "../../state/preferences.ts";
 import { useResource } from "../../state/resource.ts";
@@ -55,7 +63,7 @@ async function loadDiff(session: Session): Promise<WorktreeDiff | null> {
 
 function Review({ session, diff }: { session: Session; diff: WorktreeDiff }) {
   const files = useMemo(() => parseDiff(diff.patch ?? ""), [diff.patch]);
-  const [comments, setComments] = useState<ReviewComment[]>([]);
+  const { comments } = useReviewDraft(session.id);
   const { isSideBySide: isWanted } = useCell(preferences);
   const isWide = useWide();
   const isSideBySide = isWanted && isWide;
@@ -69,13 +77,17 @@ function Review({ session, diff }: { session: Session; diff: WorktreeDiff }) {
       </Empty>
     );
   }
-  const add = (comment: ReviewComment) => setComments((old) => [...old, comment]);
+  const add = (comment: ReviewComment) =>
+    changeReviewDraft(session.id, (old) => ({ comments: [...old.comments, comment] }));
   const drop = (comment: ReviewComment) =>
-    setComments((old) => old.filter((it) => it !== comment));
+    changeReviewDraft(session.id, (old) => ({
+      comments: old.comments.filter((it) => it !== comment),
+    }));
+  const moved = comments.filter((it) => !files.some((file) => hasLine(file, it)));
   return (
     <section class="review" aria-label="Review">
       <FileList files={diff.files} comments={comments} />
-      <div class="review-main">
+      <div class="review-main" data-selectable>
         <ReviewBar
           diff={diff}
           isSideBySide={isSideBySide}
@@ -92,9 +104,8 @@ function Review({ session, diff }: { session: Session; diff: WorktreeDiff }) {
           />
         ))}
         {diff.is_cut && <p class="banner">The patch is too long: the rest is not shown.</p>}
-        {maySend && (
-          <ReviewEnd session={session} comments={comments} onSent={() => setComments([])} />
-        )}
+        {moved.length > 0 && <MovedComments comments={moved} onDrop={drop} />}
+        {maySend && <ReviewEnd session={session} />}
       </div>
     </section>
   );
@@ -121,37 +132,67 @@ function ReviewBar(props: { diff: WorktreeDiff; isSideBySide: boolean; onMode: (
   );
 }
 
-function ReviewEnd(props: {
-  session: Session;
+/** Comments on lines that the agent has changed since. They are sent too. */
+function MovedComments(props: {
   comments: ReviewComment[];
-  onSent: () => void;
+  onDrop: (comment: ReviewComment) => void;
 }) {
-  const [summary, setSummary] = useState("");
-  const { session, comments } = props;
+  return (
+    <section class="moved-comments" aria-label="Comments on lines that have changed">
+      <p class="dim">These lines have changed since you commented on them:</p>
+      {props.comments.map((comment) => (
+        <div key={comment.text} class="comment">
+          <p>
+            <code>
+              {comment.path}:{comment.line}
+            </code>{" "}
+            {comment.text}
+          </p>
+          <button class="button quiet small" onClick={() => props.onDrop(comment)}>
+            Remove
+          </button>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function ReviewEnd({ session }: { session: Session }) {
+  const { comments, summary } = useReviewDraft(session.id);
   const isEmpty = comments.length === 0 && !summary.trim();
   const send = async () => {
     const text = reviewMessage(comments, summary);
-    if (await attempt(() => calls.send(session.id, text, false), "The review is sent")) {
-      setSummary("");
-      props.onSent();
+    const isIdle = session.status === "idle";
+    const words = isIdle ? "The review is sent" : "The review arrives when the agent is idle";
+    if (await attempt(() => calls.send(session.id, text, false), words)) {
+      dropReviewDraft(session.id);
     }
   };
   return (
     <div class="review-end">
       <label for="review-summary">
-        Review of {session.name}: {comments.length === 0 && "click a line to comment on it"}
-        {comments.length === 1 && "1 comment"}
-        {comments.length > 1 && `${comments.length} comments`}
+        Review of {session.name}:{" "}
+        {comments.length === 0
+          ? "click the number of a line to comment on it"
+          : plural(comments.length, "comment")}
       </label>
       <textarea
         id="review-summary"
         rows={1}
         placeholder="What the whole change needs (optional)"
         value={summary}
-        onInput={(event) => setSummary(event.currentTarget.value)}
+        onInput={(event) => {
+          const value = event.currentTarget.value;
+          changeReviewDraft(session.id, () => ({ summary: value }));
+        }}
       />
-      <button class="button primary" disabled={isEmpty} onClick={() => void send()}>
-        Send review
+      <button
+        class="button primary"
+        data-command="send-review"
+        disabled={isEmpty}
+        onClick={() => void send()}
+      >
+        Send review <kbd>M</kbd>
       </button>
     </div>
   );
