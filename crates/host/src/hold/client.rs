@@ -124,6 +124,7 @@ impl Holders for LocalHolders {
         let order = HoldOrder {
             launch: launch.id,
             session: launch.session,
+            is_first_launch: launch.number == 1,
             argv: order.argv.clone(),
             before: order.before.clone(),
             input: order.input.clone(),

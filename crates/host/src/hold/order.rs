@@ -69,6 +69,10 @@ pub(super) fn never_started() -> LaunchEnd {
 pub(super) struct HoldOrder {
     pub(super) launch: LaunchId,
     pub(super) session: SessionId,
+    /// Whether the session had no launch before, so that no process of it can exist. `false` from an
+    /// older daemon.
+    #[serde(default)]
+    pub(super) is_first_launch: bool,
     pub(super) argv: Vec<String>,
     /// A command that must succeed before the agent starts.
     #[serde(default)]

@@ -61,7 +61,10 @@ impl HolderSignals {
 pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
     let lock = take_lock(&order)?;
     refuse_if_over(&folder, order.launch)?;
-    end_leftovers(order.session).await?;
+    // This examines every process of the machine.
+    if !order.is_first_launch {
+        end_leftovers(order.session).await?;
+    }
     let own = getpid();
     set_child_subreaper(Some(own))
         .map_err(|error| Error::internal("cannot adopt orphans").caused_by(error))?;
@@ -177,8 +180,7 @@ async fn end_leftovers(session: SessionId) -> Result<()> {
 }
 
 /// Returns the session's launches that still have processes. Repeats the survey until all processes
-/// could be examined. The launch of this holder has no processes yet, unless an earlier attempt to
-/// start it was killed.
+/// could be examined. The launch of this holder has no processes yet.
 fn marked_launches(session: SessionId) -> BTreeSet<LaunchId> {
     let session = session.to_string();
     for _ in 0..MAX_SURVEYS {
