@@ -147,6 +147,12 @@ pub enum EventPayload {
     MessageCancelled {
         message: MessageId,
     },
+    /// The question of an agent is known. The status may have changed earlier, when the agent had
+    /// not drawn the question yet.
+    Asked {
+        /// The question, without its secrets.
+        question: String,
+    },
     Answered {
         given: String,
         /// The question, without its secrets.
@@ -320,6 +326,7 @@ word_enum! {
         MessageDelivered = "message_delivered",
         MessageUncertain = "message_uncertain",
         MessageCancelled = "message_cancelled",
+        Asked = "asked",
         Answered = "answered",
         HandedOver = "handed_over",
         Renamed = "renamed",
@@ -367,6 +374,7 @@ impl EventPayload {
             Self::MessageDelivered { .. } => EventKind::MessageDelivered,
             Self::MessageUncertain { .. } => EventKind::MessageUncertain,
             Self::MessageCancelled { .. } => EventKind::MessageCancelled,
+            Self::Asked { .. } => EventKind::Asked,
             Self::Answered { .. } => EventKind::Answered,
             Self::HandedOver { .. } => EventKind::HandedOver,
             Self::Renamed { .. } => EventKind::Renamed,
