@@ -27,8 +27,8 @@ export function startAgent(name, prompt = "hello") {
 }
 
 /** Returns a new login link. */
-export function loginLink() {
-  return segueJson("web", "--no-open").url;
+export function loginLink(...words) {
+  return segueJson("web", "--no-open", ...words).url;
 }
 
 export class Scenario {

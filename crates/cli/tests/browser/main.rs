@@ -87,6 +87,11 @@ fn program_at_another_port_gets_the_cookie_and_cannot_use_it() {
 }
 
 #[test]
+fn texts_of_agents_other_names_of_the_host_and_readers_do_nothing_to_the_page() {
+    run("hostile.mjs");
+}
+
+#[test]
 fn login_and_terminals_work_over_tls_with_a_secure_cookie() {
     let world = world();
     scene::share_environment(&world);
