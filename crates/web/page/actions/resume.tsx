@@ -21,6 +21,11 @@ const DECISIONS: Record<string, string> = {
   refuse: "refuse",
 };
 
+/** The button appears after the dialog, when the plan is there. */
+function focus(button: HTMLButtonElement | null): void {
+  button?.focus();
+}
+
 /** Shows the plan before it is carried out. Without a session: for all sessions. */
 export function ResumeSheet({ session }: { session: Session | null }) {
   const selection: Selection = session ? { named: [session.address] } : "all";
@@ -50,7 +55,7 @@ export function ResumeSheet({ session }: { session: Session | null }) {
               <p class="row-of-buttons">
                 <button
                   class="button primary"
-                  data-focus
+                  ref={focus}
                   disabled={isBusy || data.to_bring_back === 0}
                   onClick={() => void carryOut()}
                 >
