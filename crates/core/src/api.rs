@@ -103,8 +103,9 @@ pub use usage::{UsageList, UsageRequest, UsageRow};
 pub use vendors::{Exemption, VendorList, VendorReport};
 pub use wait::{WaitReport, WaitRequest, WaitTarget};
 pub use web::{
-    CSRF_HEADER, ShareCreateReport, ShareCreateRequest, ShareList, ShareView, WebLinkReport,
-    WebLinkRequest, WebLoginRequest, WebSessionView,
+    PAGE_KEY_HEADER, PAGE_KEY_PROTOCOL, ShareCreateReport, ShareCreateRequest, ShareList,
+    ShareView, TERMINAL_PROTOCOL, WebLinkReport, WebLinkRequest, WebLoginReport, WebLoginRequest,
+    WebSessionView,
 };
 pub use worktree::{
     BranchDistance, ChangeCounts, ChangedFile, WorktreeAction, WorktreeActionReport,

@@ -16,8 +16,8 @@ pub struct WebBrowser {
     pub client: NetworkClient,
     /// The cookie, as the browser sends it.
     pub cookie: String,
-    /// The text that the page sends with each change.
-    pub csrf: String,
+    /// The key that the page sends with each request.
+    pub page_key: String,
 }
 
 impl WebBrowser {
@@ -29,15 +29,13 @@ impl WebBrowser {
     /// Logs a browser in with a code. Returns the answer if the code is refused.
     pub fn with_code(client: &NetworkClient, code: &str) -> Result<Self, HttpAnswer> {
         let answer = log_in(client, code);
-        if answer.status != 204 {
+        if answer.status != 200 {
             return Err(answer);
         }
         let set = answer.header("set-cookie").expect("a cookie");
         let cookie = set.split(';').next().unwrap_or_default().to_owned();
-        let browser = Self { client: client.clone(), cookie, csrf: String::new() };
-        let csrf =
-            browser.get("/v1/web/session").body["csrf"].as_str().unwrap_or_default().to_owned();
-        Ok(Self { csrf, ..browser })
+        let page_key = answer.body["page_key"].as_str().expect("a page key").to_owned();
+        Ok(Self { client: client.clone(), cookie, page_key })
     }
 
     /// Returns the origin of the page.
@@ -46,7 +44,8 @@ impl WebBrowser {
     }
 
     pub fn get(&self, path: &str) -> HttpAnswer {
-        self.client.ask("GET", path, None, &[("cookie", &self.cookie)])
+        let headers = [("cookie", self.cookie.as_str()), ("segue-page-key", &self.page_key)];
+        self.client.ask("GET", path, None, &headers)
     }
 
     /// Sends a request as the page does.
@@ -54,7 +53,7 @@ impl WebBrowser {
         let headers = [
             ("cookie", self.cookie.as_str()),
             ("origin", &self.origin()),
-            ("segue-csrf", &self.csrf),
+            ("segue-page-key", &self.page_key),
         ];
         self.client.ask(method, path, Some(body), &headers)
     }
@@ -65,9 +64,19 @@ impl WebBrowser {
 
     /// Opens a terminal as the page does. Returns the answer if it is refused.
     pub fn terminal(&self, session: &str, query: &str) -> Result<TerminalClient, HttpAnswer> {
-        let headers = [("cookie", self.cookie.as_str()), ("origin", &self.origin())];
+        let protocols = protocols(&self.page_key);
+        let headers = [
+            ("cookie", self.cookie.as_str()),
+            ("origin", &self.origin()),
+            ("sec-websocket-protocol", &protocols),
+        ];
         TerminalClient::open(&self.client, session, query, &headers)
     }
+}
+
+/// Returns the subprotocols with which a page opens a WebSocket.
+pub fn protocols(page_key: &str) -> String {
+    format!("segue.terminal, segue.page-key.{page_key}")
 }
 
 /// Returns the code of a new login link with these scopes.
@@ -97,6 +106,8 @@ pub struct TerminalClient {
     pub output: Vec<u8>,
     /// The notices that were received.
     pub notices: Vec<Value>,
+    /// The answer that opened the terminal.
+    pub head: String,
 }
 
 /// What a terminal has received.
@@ -136,7 +147,7 @@ impl TerminalClient {
             return Err(network_client::answer(head, &mut stream));
         }
         let socket = WebSocket::from_raw_socket(stream, Role::Client, None);
-        Ok(Self { socket, output: Vec::new(), notices: Vec::new() })
+        Ok(Self { socket, output: Vec::new(), notices: Vec::new(), head })
     }
 
     /// Types bytes into the terminal.

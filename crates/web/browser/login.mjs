@@ -30,9 +30,48 @@ await Scenario.run(async (scenario) => {
   await stranger.getByText("segue web").waitFor();
   assert.equal(await stranger.getByText("fox").count(), 0);
 
+  // A wrong link does not end the login of a browser that has one.
+  await page.goto(new URL("/login#wrong", link).href);
+  await page.getByRole("alert").waitFor();
+  await page.goto(new URL("/", link).href);
+  await page.getByRole("heading", { name: "Nobody needs you" }).waitFor();
+
+  await lostStorage(scenario, link);
+
+  // Both tabs of a browser log out together.
+  const tab = await page.context().newPage();
+  await tab.goto(new URL("/sessions", link).href);
+  await tab.getByText("fox").first().waitFor();
   await page.goto(new URL("/settings", link).href);
   await page.getByRole("button", { name: "Log out" }).click();
-  await page.getByText("segue web").waitFor();
-  await page.reload();
-  await page.getByText("segue web").waitFor();
+  for (const it of [page, tab]) {
+    await it.getByText("segue web").waitFor();
+    assert.equal(await it.getByText("fox").count(), 0);
+    assert.equal(await it.evaluate(() => localStorage.getItem("segue.page-key")), null);
+    await it.reload();
+    await it.getByText("segue web").waitFor();
+  }
+
+  // Both tabs are logged in by one link.
+  await page.goto(loginLink());
+  await page.getByRole("heading", { name: "Nobody needs you" }).waitFor();
+  await tab.getByText("fox").first().waitFor();
 });
+
+/** The storage of the page is cleared while the cookie lives: the page explains it, and asks once. */
+async function lostStorage(scenario, link) {
+  const page = await scenario.login();
+  await page.clock.install();
+  await page.evaluate(() => localStorage.clear());
+  await page.goto(new URL("/sessions", link).href);
+  const alert = page.getByRole("alert").getByText("The login of this browser is incomplete");
+  await alert.waitFor();
+  await page.getByText("segue web").waitFor();
+  await checkAccess(page, "a login without its storage");
+  const requests = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.clock.fastForward("10:00");
+  assert.deepEqual(requests, [], "the page does not try again and again");
+  await page.goto(loginLink());
+  await page.getByRole("heading", { name: "Nobody needs you" }).waitFor();
+}

@@ -72,6 +72,7 @@ export class Scenario {
       // They may be the reason.
       for (const problem of scenario.problems) console.error(problem);
       await scenario.keepPictures();
+      await scenario.printPages();
       throw error;
     } finally {
       await browser.close();
@@ -88,6 +89,15 @@ export class Scenario {
     const pages = this.browser.contexts().flatMap((it) => it.pages());
     for (const [number, page] of folder ? pages.entries() : []) {
       await page.screenshot({ path: join(folder, `page-${number}.png`) });
+    }
+  }
+
+  /** Prints what the pages show, for the reader of a failure. */
+  async printPages() {
+    const pages = this.browser.contexts().flatMap((context) => context.pages());
+    for (const page of pages) {
+      const text = await page.locator("body").innerText({ timeout: 5000 }).catch(String);
+      console.error(`--- ${new URL(page.url()).pathname}\n${text}`);
     }
   }
 

@@ -27,7 +27,7 @@ export function App() {
     case "unknown":
       return <Skeleton lines={5} label="Loading" />;
     case "none":
-      return <Welcome problem="" />;
+      return <Welcome problem={known.why} wasShared={known.wasShared} />;
     case "unreachable":
       return (
         <main class="welcome">

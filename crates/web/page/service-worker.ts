@@ -1,6 +1,7 @@
 // The service worker: keeps the files of the page, so that it opens while the daemon is away, and
 // handles notifications. It never keeps an answer of the API.
 
+import { pageHeaders } from "./api/page-key.ts";
 import type { NoticeData, OpenSessionMessage } from "./state/notices.ts";
 
 // `build.mjs` puts the names of the files in.
@@ -61,11 +62,9 @@ worker.addEventListener("notificationclick", (event) => {
 
 async function answer(data: NoticeData, choice: string): Promise<void> {
   try {
-    const session = await fetch("/v1/web/session");
-    const { csrf } = (await session.json()) as { csrf: string };
     const response = await fetch("/v1/answer", {
       method: "POST",
-      headers: { "content-type": "application/json", "segue-csrf": csrf },
+      headers: { "content-type": "application/json", ...pageHeaders(data.pageKey) },
       body: JSON.stringify({
         cwd: "/",
         session: data.session,

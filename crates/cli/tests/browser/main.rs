@@ -79,3 +79,8 @@ fn comments_on_lines_of_a_review_arrive_as_one_message() {
 fn handoff_shows_what_is_carried_and_the_story_continues_across_it() {
     run("handoff.mjs");
 }
+
+#[test]
+fn program_at_another_port_gets_the_cookie_and_cannot_use_it() {
+    run("other-port.mjs");
+}

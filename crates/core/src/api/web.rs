@@ -8,8 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{SecretText, SessionId, TokenId, TokenScope};
 
-/// The header in which the page sends the text of `GET /v1/web/session` with each change.
-pub const CSRF_HEADER: &str = "segue-csrf";
+/// The header in which the page sends its key with each request.
+pub const PAGE_KEY_HEADER: &str = "segue-page-key";
+
+/// The beginning of the subprotocol with which the page sends its key when it opens a WebSocket: a
+/// page cannot add headers there.
+pub const PAGE_KEY_PROTOCOL: &str = "segue.page-key.";
+
+/// The subprotocol of terminals. A page offers it, because a server must choose one of those that
+/// are offered, and must not repeat the key.
+pub const TERMINAL_PROTOCOL: &str = "segue.terminal";
 
 /// `POST /v1/web/links`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,11 +46,17 @@ pub struct WebLoginRequest {
     pub code: SecretText,
 }
 
+/// The half of a login that the page stores. The other half is the cookie.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WebLoginReport {
+    /// The text that the page sends in the header `segue-page-key` with each request. It is in no
+    /// other answer.
+    pub page_key: SecretText,
+}
+
 /// `GET /v1/web/session`: the login of a browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WebSessionView {
-    /// The text that the page sends in the header `segue-csrf` with each change.
-    pub csrf: SecretText,
     pub scopes: BTreeSet<TokenScope>,
     /// When the browser is logged out if it sends no further request.
     pub expires_at: Option<Timestamp>,

@@ -1,4 +1,5 @@
-//! Logs browsers in and out. The login of a browser is a token, which the browser has as a cookie.
+//! Logs browsers in and out. The login of a browser is a token. Half of its text is the cookie, the
+//! other half is in the storage of the page.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use crate::model::{
     AccessToken, AccessTokenKind, SecretText, SessionId, StoredToken, TokenId, TokenScope,
 };
 use crate::ports::{Change, Ports};
-use crate::rules::tokens;
+use crate::rules::tokens::{self, BrowserSecrets};
 
 /// What a browser gets that logs in.
 struct BrowserRights {
@@ -20,13 +21,13 @@ struct BrowserRights {
 }
 
 /// Logs a browser in. `own` are the scopes of the login link that the code has used up; without
-/// them, the code must be that of a link to a session. Returns the text of the cookie.
+/// them, the code must be that of a link to a session. Only a digest of the secrets is stored.
 pub async fn log_in(
     ports: &Ports,
     code: &SecretText,
     own: Option<BTreeSet<TokenScope>>,
-    random: [u8; tokens::SECRET_BYTES],
-) -> Result<SecretText> {
+    secrets: &BrowserSecrets,
+) -> Result<()> {
     let (known, now) = (ports.store.tokens().await?, ports.clock.now());
     let rights = match own {
         Some(scopes) => BrowserRights { scopes, only_session: None, share: None },
@@ -36,14 +37,13 @@ pub async fn log_in(
             BrowserRights { scopes, only_session, share: Some(share.clone()) }
         }
     };
-    let text = tokens::text(random);
     let id = TokenId::new(ports.clock.new_id());
     let (name, kind) = (tokens::name_of(AccessTokenKind::Browser, id), AccessTokenKind::Browser);
     let BrowserRights { scopes, only_session, share } = rights;
     let lifetime_end = now.checked_add(tokens::BROWSER_LIFETIME).ok();
     let stored = StoredToken {
         token: AccessToken { id, name, kind, scopes, only_session },
-        digest: tokens::digest(&text),
+        digest: tokens::digest(&secrets.text()),
         created_at: now,
         expires_at: share.iter().filter_map(|it| it.expires_at).chain(lifetime_end).min(),
         last_used_at: None,
@@ -51,8 +51,7 @@ pub async fn log_in(
     };
     let used = share.map(|it| Change::UseToken { token: it.token.id, at: now });
     let changes = expired(&known, now).into_iter().chain(used).collect();
-    add(ports, stored, changes).await?;
-    Ok(text)
+    add(ports, stored, changes).await
 }
 
 /// Returns the changes that remove expired logins and links. Only people create tokens of programs,
@@ -68,16 +67,11 @@ fn expired(known: &[StoredToken], now: jiff::Timestamp) -> Vec<Change> {
     removed.map(|it| Change::RemoveToken(it.token.id)).collect()
 }
 
-/// Describes the login of a browser, which has this cookie.
-pub async fn describe(
-    ports: &Ports,
-    token: &AccessToken,
-    cookie: &SecretText,
-) -> Result<WebSessionView> {
+/// Describes the login of a browser.
+pub async fn describe(ports: &Ports, token: &AccessToken) -> Result<WebSessionView> {
     let known = ports.store.tokens().await?;
     let found = known.iter().find(|it| it.token.id == token.id).ok_or_else(tokens::missing)?;
     Ok(WebSessionView {
-        csrf: tokens::csrf(cookie),
         scopes: token.scopes.clone(),
         expires_at: tokens::end(found),
         session: token.only_session,

@@ -102,8 +102,6 @@ pub enum PageRequest {
 pub fn check_page(request: PageRequest, headers: PageHeaders<'_>) -> Result<()> {
     let is_of_this_page = match headers.fetch_site {
         Some("same-origin") => request != PageRequest::Connect || headers.origin.is_some(),
-        // A person has opened the address.
-        Some("none") => request == PageRequest::Read,
         Some(_) => false,
         None => request == PageRequest::Read || headers.origin.is_some(),
     };
@@ -237,7 +235,7 @@ mod tests {
             (own, None, [true, true, true]),
             (None, Some("same-origin"), [true, true, false]),
             (own, Some("same-origin"), [true, true, true]),
-            (None, Some("none"), [true, false, false]),
+            (None, Some("none"), [false, false, false]),
             (own, Some("same-site"), [false, false, false]),
             (own, Some("cross-site"), [false, false, false]),
             (None, Some("same-site"), [false, false, false]),

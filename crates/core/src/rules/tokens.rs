@@ -1,5 +1,5 @@
 //! Tokens: how their text looks, whether a presented text is a valid token, and how long a token is
-//! valid. The cookie of a browser and the code of a link are tokens as well.
+//! valid. The secrets of a browser and the code of a link are tokens as well.
 
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
@@ -14,8 +14,11 @@ pub const SECRET_BYTES: usize = 32;
 /// The beginning of every token, by which people and scanners for secrets recognize it.
 const PREFIX: &str = "segue_";
 
-/// The longest text that is compared with tokens.
-const MAX_TEXT_BYTES: usize = PREFIX.len() + 2 * SECRET_BYTES;
+/// The length of the text of one secret.
+const TEXT_BYTES: usize = PREFIX.len() + 2 * SECRET_BYTES;
+
+/// The longest text that is compared with tokens: both secrets of a browser.
+const MAX_TEXT_BYTES: usize = 2 * TEXT_BYTES + 1;
 
 /// The longest name of a token, in characters.
 const MAX_NAME_CHARS: usize = 64;
@@ -35,6 +38,28 @@ pub const MAX_SHARE_LIFETIME: SignedDuration = SignedDuration::from_hours(30 * 2
 /// Returns the text of a token with these random bytes.
 pub fn text(random: [u8; SECRET_BYTES]) -> SecretText {
     SecretText::new(format!("{PREFIX}{}", hexadecimal(&random)))
+}
+
+/// The two secrets of a browser's login. A browser sends the cookie to every port of the host, so
+/// that programs of agents can receive it, but no script can read it. The page key is in the storage
+/// of the page's origin, which no page of another port can read. Only both together are a login.
+#[derive(Clone, Debug)]
+pub struct BrowserSecrets {
+    pub cookie: SecretText,
+    pub page_key: SecretText,
+}
+
+impl BrowserSecrets {
+    /// Returns the secrets with these random bytes.
+    pub fn new(cookie: [u8; SECRET_BYTES], page_key: [u8; SECRET_BYTES]) -> Self {
+        Self { cookie: text(cookie), page_key: text(page_key) }
+    }
+
+    /// Returns the text of the token that both secrets are together. Neither contains a line break:
+    /// both arrive in headers.
+    pub fn text(&self) -> SecretText {
+        SecretText::new(format!("{}\n{}", self.cookie.expose(), self.page_key.expose()))
+    }
 }
 
 /// Returns the digest by which a token is recognized.
@@ -75,25 +100,6 @@ pub fn end(token: &StoredToken) -> Option<Timestamp> {
     token.expires_at.into_iter().chain(idle_end).min()
 }
 
-/// Returns the text that a browser's page sends with each change. Another page cannot read it: it
-/// follows from the cookie, which no page can read.
-pub fn csrf(cookie: &SecretText) -> SecretText {
-    let digest = Sha256::new().chain_update("segue csrf ").chain_update(cookie.expose()).finalize();
-    SecretText::new(hexadecimal(&digest))
-}
-
-/// Checks the text that a page has sent with a change.
-pub fn check_csrf(cookie: &SecretText, presented: Option<&str>) -> Result<()> {
-    let expected = csrf(cookie);
-    let is_equal = |it: &str| it.as_bytes().ct_eq(expected.expose().as_bytes()).into();
-    if presented.is_some_and(is_equal) {
-        return Ok(());
-    }
-    Err(Error::new(Kind::Forbidden, "the request is not from the page of Segue")
-        .caused_by("the header `segue-csrf` is missing or wrong")
-        .hint("reload the page"))
-}
-
 /// Returns the token of this kind with this text. The comparison takes the same time for every text
 /// of the same length.
 pub fn find<'a>(
@@ -118,6 +124,20 @@ pub fn find<'a>(
     }
 }
 
+/// Returns the error for a browser that has a cookie and no page key.
+pub fn incomplete_login() -> Error {
+    Error::new(Kind::Unauthorized, "the login of this browser is incomplete")
+        .caused_by(
+            "the storage of the page was cleared, or the login is of an earlier version of Segue",
+        )
+        .hint(LOGIN_HINT)
+}
+
+/// Returns the error for a request of a browser that has not logged in.
+pub fn not_logged_in() -> Error {
+    refusal(AccessTokenKind::Browser, "")
+}
+
 /// Returns the error for a request without a valid token.
 pub fn missing() -> Error {
     Error::new(Kind::Unauthorized, "this request needs a token")
@@ -128,14 +148,15 @@ pub fn missing() -> Error {
 const CREATE_HINT: &str =
     "run `segue token create --name NAME --scope SCOPE` on the machine of the daemon";
 
+const LOGIN_HINT: &str = "run `segue web` on the machine of the daemon for a link";
+
 /// Returns the error for a text that is no valid token of this kind. `reason` is about a token of a
 /// program; whether a link or a login has existed is no business of the sender.
 fn refusal(kind: AccessTokenKind, reason: &str) -> Error {
     let unauthorized = |message: &str| Error::new(Kind::Unauthorized, message);
     match kind {
         AccessTokenKind::Program => unauthorized(reason).hint(CREATE_HINT),
-        AccessTokenKind::Browser => unauthorized("this browser is not logged in")
-            .hint("run `segue web` on the machine of the daemon for a link"),
+        AccessTokenKind::Browser => unauthorized("this browser is not logged in").hint(LOGIN_HINT),
         AccessTokenKind::Share => unauthorized("the link is not valid, or not valid any more")
             .hint("run `segue web` on the machine of the daemon for a new link")
             .hint("or ask the person who shared the session for a new link"),
@@ -234,17 +255,55 @@ mod tests {
     }
 
     #[test]
-    fn page_of_another_browser_cannot_guess_the_text_for_changes() {
-        let (own, other) = (text([1; SECRET_BYTES]), text([2; SECRET_BYTES]));
-        let right = csrf(&own);
-        assert!(check_csrf(&own, Some(right.expose())).is_ok());
-        let cut = &right.expose()[1..];
-        let wrong = [None, Some(""), Some(cut), Some(own.expose()), Some(right.expose())];
-        for presented in wrong {
-            let error = check_csrf(&other, presented).unwrap_err();
-            assert_eq!(error.kind, Kind::Forbidden);
+    fn browser_is_recognized_only_by_both_secrets_of_the_same_login() {
+        let secrets = |cookie, page_key| {
+            BrowserSecrets::new([cookie; SECRET_BYTES], [page_key; SECRET_BYTES])
+        };
+        let (own, other) = (secrets(1, 2), secrets(3, 4));
+        let known = [&own, &other].map(|it| {
+            let mut token = stored("browser", 1, None);
+            (token.token.kind, token.digest) = (AccessTokenKind::Browser, digest(&it.text()));
+            token
+        });
+        let empty = || SecretText::new("");
+        let mix = |cookie: &SecretText, page_key: &SecretText| {
+            BrowserSecrets { cookie: cookie.clone(), page_key: page_key.clone() }.text()
+        };
+        let table = [
+            (own.text(), true),
+            (other.text(), true),
+            (own.cookie.clone(), false),
+            (own.page_key.clone(), false),
+            (mix(&own.cookie, &empty()), false),
+            (mix(&empty(), &own.page_key), false),
+            (mix(&own.cookie, &other.page_key), false),
+            (mix(&other.cookie, &own.page_key), false),
+            (mix(&own.page_key, &own.cookie), false),
+            (mix(&own.cookie, &own.cookie), false),
+            (mix(&own.text(), &own.page_key), false),
+        ];
+        for (text, is_known) in table {
+            let now = Timestamp::from_second(10).unwrap();
+            let found = find(&text, AccessTokenKind::Browser, &known, now);
+            assert_eq!(found.is_ok(), is_known, "{}", text.expose());
+            assert!(find(&text, AccessTokenKind::Program, &known, now).is_err());
+            assert!(find(&text, AccessTokenKind::Share, &known, now).is_err());
         }
-        assert!(check_csrf(&own, Some(cut)).is_err());
+    }
+
+    #[test]
+    fn login_of_an_earlier_version_is_refused_with_every_page_key() {
+        let cookie = text([1; SECRET_BYTES]);
+        let mut token = stored("browser", 1, None);
+        token.token.kind = AccessTokenKind::Browser;
+        let now = Timestamp::from_second(10).unwrap();
+        for page_key in ["", "x", cookie.expose()] {
+            let secrets =
+                BrowserSecrets { cookie: cookie.clone(), page_key: SecretText::new(page_key) };
+            let known = [token.clone()];
+            let found = find(&secrets.text(), AccessTokenKind::Browser, &known, now);
+            assert_eq!(found.unwrap_err().kind, Kind::Unauthorized);
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use segue_core::flows::{browsers, shares, tokens};
 use segue_core::model::{AccessToken, AccessTokenKind, Principal, SecretText, TokenScope};
 use segue_core::ports::Ports;
 use segue_core::rules::login_codes::LoginCodes;
+use segue_core::rules::tokens::BrowserSecrets;
 
 use crate::scene::FlowScene;
 
@@ -18,13 +19,18 @@ fn admin() -> BTreeSet<TokenScope> {
     BTreeSet::from([TokenScope::Admin])
 }
 
-async fn log_in(ports: &Ports, number: u8) -> SecretText {
-    let code = SecretText::new("unused");
-    browsers::log_in(ports, &code, Some(admin()), [number; 32]).await.unwrap()
+fn secrets(number: u8) -> BrowserSecrets {
+    BrowserSecrets::new([number; 32], [number + 100; 32])
 }
 
-async fn recognize(ports: &Ports, cookie: &SecretText) -> Option<AccessToken> {
-    tokens::recognize(ports, cookie, AccessTokenKind::Browser).await.ok()
+async fn log_in(ports: &Ports, number: u8) -> BrowserSecrets {
+    let (code, secrets) = (SecretText::new("unused"), secrets(number));
+    browsers::log_in(ports, &code, Some(admin()), &secrets).await.unwrap();
+    secrets
+}
+
+async fn recognize(ports: &Ports, secrets: &BrowserSecrets) -> Option<AccessToken> {
+    tokens::recognize(ports, &secrets.text(), AccessTokenKind::Browser).await.ok()
 }
 
 /// Shares the session of the scene for an hour. Returns the code and the name of the link.
@@ -43,7 +49,7 @@ async fn code_is_refused_after_one_minute() {
     codes.add(&code, admin(), scene.ports.clock.now());
     scene.world.clock.advance(MINUTE);
     let own = codes.redeem(&code, scene.ports.clock.now());
-    let error = browsers::log_in(&scene.ports, &code, own, [1; 32]).await.unwrap_err();
+    let error = browsers::log_in(&scene.ports, &code, own, &secrets(1)).await.unwrap_err();
     assert_eq!(error.kind, Kind::Unauthorized);
     assert!(scene.ports.store.tokens().await.unwrap().is_empty());
 }
@@ -76,19 +82,20 @@ async fn link_logs_several_browsers_in_and_all_of_them_out_when_it_is_revoked() 
     let own = log_in(ports, 1).await;
     let mut guests = Vec::new();
     for number in [2, 3] {
-        let cookie = browsers::log_in(ports, &code, None, [number; 32]).await.unwrap();
-        let token = recognize(ports, &cookie).await.unwrap();
+        let guest = secrets(number);
+        browsers::log_in(ports, &code, None, &guest).await.unwrap();
+        let token = recognize(ports, &guest).await.unwrap();
         assert_eq!(token.only_session, Some(scene.state.session.id));
         assert_eq!(token.scopes, BTreeSet::from([TokenScope::Read]));
-        let view = browsers::describe(ports, &token, &cookie).await.unwrap();
+        let view = browsers::describe(ports, &token).await.unwrap();
         assert_eq!(view.session, Some(scene.state.session.id));
-        guests.push(cookie);
+        guests.push(guest);
     }
     tokens::revoke(ports, &TokenRevokeRequest { name }).await.unwrap();
     for guest in &guests {
         assert!(recognize(ports, guest).await.is_none());
     }
-    assert!(browsers::log_in(ports, &code, None, [4; 32]).await.is_err());
+    assert!(browsers::log_in(ports, &code, None, &secrets(4)).await.is_err());
     assert!(recognize(ports, &own).await.is_some());
 }
 
@@ -97,12 +104,13 @@ async fn guests_are_logged_out_when_their_link_expires() {
     let mut scene = FlowScene::new();
     scene.talk().await;
     let (code, _) = share(&scene).await;
-    let guest = browsers::log_in(&scene.ports, &code, None, [2; 32]).await.unwrap();
+    let guest = secrets(2);
+    browsers::log_in(&scene.ports, &code, None, &guest).await.unwrap();
     scene.world.clock.advance(SignedDuration::from_mins(59));
     assert!(recognize(&scene.ports, &guest).await.is_some());
     scene.world.clock.advance(MINUTE);
     assert!(recognize(&scene.ports, &guest).await.is_none());
-    assert!(browsers::log_in(&scene.ports, &code, None, [3; 32]).await.is_err());
+    assert!(browsers::log_in(&scene.ports, &code, None, &secrets(3)).await.is_err());
     log_in(&scene.ports, 4).await;
     assert_eq!(scene.ports.store.tokens().await.unwrap().len(), 1);
 }

@@ -4,23 +4,25 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{ConnectInfo, FromRequestParts, State};
-use axum::http::header::SET_COOKIE;
+use axum::http::header::{CACHE_CONTROL, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use segue_core::api::{
     ShareCreateReport, ShareCreateRequest, ShareList, WebLinkReport, WebLinkRequest,
-    WebLoginRequest, WebSessionView,
+    WebLoginReport, WebLoginRequest, WebSessionView,
 };
 use segue_core::flows::{browsers, shares, tokens};
-use segue_core::model::{AccessToken, ListenSettings, Principal, SecretText, TokenId};
+use segue_core::model::{
+    AccessToken, AccessTokenKind, ListenSettings, Principal, SecretText, TokenId,
+};
 use segue_core::rules::scope::RestrictedAction;
-use segue_core::rules::tokens as token_rules;
+use segue_core::rules::tokens::{self as token_rules, BrowserSecrets};
 use segue_core::{Error, Kind, Result};
 use serde_json::json;
 
 use super::description::{DescribedAnswer, OperationDraft};
-use super::guard::{AdmittedCookie, count_stranger};
+use super::guard::count_stranger;
 use super::inputs::PathValue;
 use super::{Admitted, App, ErrorResponse, PeerInfo, RouteResult, Sent, cookie};
 use crate::wiring;
@@ -49,7 +51,6 @@ impl DescribedAnswer for NoContent {
 #[derive(Debug)]
 pub(crate) struct LoggedInBrowser {
     token: AccessToken,
-    cookie: SecretText,
     settings: Arc<ListenSettings>,
 }
 
@@ -58,13 +59,12 @@ impl FromRequestParts<App> for LoggedInBrowser {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ErrorResponse> {
         let peer = ConnectInfo::<PeerInfo>::from_request_parts(parts, app).await;
-        let cookie = parts.extensions.get::<AdmittedCookie>().cloned();
-        match (peer, parts.extensions.get::<Principal>().cloned(), cookie) {
-            (
-                Ok(ConnectInfo(PeerInfo::Network(peer))),
-                Some(Principal::Token(token)),
-                Some(AdmittedCookie(cookie)),
-            ) => Ok(Self { token, cookie, settings: peer.settings }),
+        match (peer, parts.extensions.get::<Principal>().cloned()) {
+            (Ok(ConnectInfo(PeerInfo::Network(peer))), Some(Principal::Token(token)))
+                if token.kind == AccessTokenKind::Browser =>
+            {
+                Ok(Self { token, settings: peer.settings })
+            }
             _ => Err(only_browsers().into()),
         }
     }
@@ -89,19 +89,43 @@ pub(crate) async fn create_link(
     Ok(Json(WebLinkReport { url_path, expires_at }))
 }
 
+/// The login of a browser: a cookie, and the key of the page in the body.
+#[derive(Debug)]
+pub(crate) struct LoginAnswer {
+    cookie: HeaderValue,
+    report: WebLoginReport,
+}
+
+impl IntoResponse for LoginAnswer {
+    fn into_response(self) -> Response {
+        let headers =
+            [(SET_COOKIE, self.cookie), (CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+        (headers, Json(self.report)).into_response()
+    }
+}
+
+impl DescribedAnswer for LoginAnswer {
+    fn describe(draft: &mut OperationDraft<'_>) {
+        Json::<WebLoginReport>::describe(draft);
+    }
+}
+
 /// Logs a browser in with the code of a link.
 pub(crate) async fn log_in(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<PeerInfo>,
     headers: HeaderMap,
     Sent(WebLoginRequest { code }): Sent<WebLoginRequest>,
-) -> Result<NoContent, ErrorResponse> {
+) -> Result<LoginAnswer, ErrorResponse> {
     let PeerInfo::Network(network_peer) = &peer else { return Err(only_browsers().into()) };
     let supervisor = app.ready().await?;
     let own = app.network.login_codes().redeem(&code, supervisor.ports.clock.now());
-    let logged_in = browsers::log_in(&supervisor.ports, &code, own, wiring::random_bytes()?).await;
-    match logged_in {
-        Ok(text) => Ok(NoContent(Some(cookie::set(&network_peer.settings, &text)?))),
+    let secrets = BrowserSecrets::new(wiring::random_bytes()?, wiring::random_bytes()?);
+    match browsers::log_in(&supervisor.ports, &code, own, &secrets).await {
+        Ok(()) => {
+            let cookie = cookie::set(&network_peer.settings, &secrets.cookie)?;
+            Ok(LoginAnswer { cookie, report: WebLoginReport { page_key: secrets.page_key } })
+        }
         Err(error) if error.kind == Kind::Unauthorized => {
             Err(count_stranger(&app, &peer, &headers, error).into())
         }
@@ -115,7 +139,7 @@ pub(crate) async fn session(
     browser: LoggedInBrowser,
 ) -> RouteResult<WebSessionView> {
     let ports = &app.ready().await?.ports;
-    Ok(Json(browsers::describe(ports, &browser.token, &browser.cookie).await?))
+    Ok(Json(browsers::describe(ports, &browser.token).await?))
 }
 
 /// Logs the calling browser out.

@@ -6,17 +6,20 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, UPGRADE};
+use axum::http::header::{
+    AUTHORIZATION, HOST, HeaderName, ORIGIN, SEC_WEBSOCKET_PROTOCOL, UPGRADE,
+};
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use segue_core::api::CSRF_HEADER;
+use segue_core::api::{PAGE_KEY_HEADER, PAGE_KEY_PROTOCOL};
 use segue_core::flows::tokens;
 use segue_core::model::{
     AccessToken, AccessTokenKind, Principal, SecretText, SessionId, Transport,
 };
 use segue_core::rules::listening::{PageHeaders, PageRequest};
 use segue_core::rules::scope::{RouteRight, RouteUse};
+use segue_core::rules::tokens::BrowserSecrets;
 use segue_core::rules::{listening, tokens as token_rules};
 use segue_core::{Error, Kind, Result};
 use serde_json::{Map, Value, json};
@@ -34,15 +37,15 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// The header in which a browser reports whose page made a request.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The cookie of a request that the guard has admitted by it.
-#[derive(Clone, Debug)]
-pub(crate) struct AdmittedCookie(pub(crate) SecretText);
-
 /// What a request shows to be admitted.
 #[derive(Debug)]
 enum Credential {
     Token(SecretText),
-    Cookie(SecretText),
+    Browser(BrowserSecrets),
+    /// A cookie without the key of the page. Every program to which the browser has sent the cookie
+    /// has it.
+    CookieAlone,
+    None,
 }
 
 /// Checks what every request from a network must meet: the site that it belongs to, and how often
@@ -90,11 +93,11 @@ async fn admit(
     if matches!(entry.right, RouteRight::Signed | RouteRight::Public) {
         return Ok(request);
     }
-    let credential = credential(peer, request.headers());
-    if let Some(Credential::Cookie(cookie)) = &credential {
-        check_page(cookie, &request)?;
+    let credential = credential(peer, &request);
+    if matches!(credential, Credential::Browser(_) | Credential::CookieAlone) {
+        check_page(&request)?;
     }
-    let token = match recognize(app, credential.as_ref()).await {
+    let token = match recognize(app, credential, entry.right).await {
         Ok(token) => token,
         Err(error) if error.kind == Kind::Unauthorized => {
             let client = client(peer, request.headers());
@@ -108,9 +111,6 @@ async fn admit(
     let session = session_of(entry, request.uri().path());
     principal.allow_route(RouteUse { right, is_shareable, session })?;
     request.extensions_mut().insert(principal);
-    if let Some(Credential::Cookie(cookie)) = credential {
-        request.extensions_mut().insert(AdmittedCookie(cookie));
-    }
     request.extensions_mut().insert(entry.environment);
     Ok(request)
 }
@@ -134,38 +134,66 @@ fn session_of(entry: &RouteEntry, path: &str) -> Option<SessionId> {
     id.parse().ok()
 }
 
-/// Returns the token of a request or, if it has none, its cookie.
-fn credential(peer: &NetworkPeer, headers: &HeaderMap) -> Option<Credential> {
+/// Returns the token of a request or, if it has none, the secrets of the browser.
+fn credential(peer: &NetworkPeer, request: &Request) -> Credential {
+    let headers = request.headers();
     if headers.contains_key(AUTHORIZATION) {
-        return bearer(headers).map(Credential::Token);
+        return bearer(headers).map_or(Credential::None, Credential::Token);
     }
-    cookie::read(&peer.settings, headers).map(Credential::Cookie)
+    let Some(cookie) = cookie::read(&peer.settings, headers) else { return Credential::None };
+    let page_key = match page_request(request) {
+        PageRequest::Connect => offered_page_key(headers),
+        PageRequest::Read | PageRequest::Change => {
+            only(headers, &HeaderName::from_static(PAGE_KEY_HEADER))
+        }
+    };
+    match page_key.map(SecretText::new) {
+        Some(page_key) => Credential::Browser(BrowserSecrets { cookie, page_key }),
+        None => Credential::CookieAlone,
+    }
 }
 
-async fn recognize(app: &App, credential: Option<&Credential>) -> Result<AccessToken> {
+/// Returns the key that a page offers as a subprotocol of a WebSocket. `None` if it offers none, or
+/// several.
+fn offered_page_key(headers: &HeaderMap) -> Option<&str> {
+    let offered = only(headers, &SEC_WEBSOCKET_PROTOCOL)?.split(',').map(str::trim);
+    let mut keys = offered.filter_map(|it| it.strip_prefix(PAGE_KEY_PROTOCOL));
+    match (keys.next(), keys.next()) {
+        (Some(key), None) => Some(key),
+        _ => None,
+    }
+}
+
+async fn recognize(app: &App, credential: Credential, right: RouteRight) -> Result<AccessToken> {
     let (text, kind) = match credential {
-        Some(Credential::Token(text)) => (text, AccessTokenKind::Program),
-        Some(Credential::Cookie(text)) => (text, AccessTokenKind::Browser),
-        None => return Err(token_rules::missing()),
+        Credential::Token(text) => (text, AccessTokenKind::Program),
+        Credential::Browser(secrets) => (secrets.text(), AccessTokenKind::Browser),
+        Credential::CookieAlone => return Err(token_rules::incomplete_login()),
+        Credential::None if right == RouteRight::Browser => {
+            return Err(token_rules::not_logged_in());
+        }
+        Credential::None => return Err(token_rules::missing()),
     };
-    tokens::recognize(&app.ready().await?.ports, text, kind).await
+    tokens::recognize(&app.ready().await?.ports, &text, kind).await
 }
 
 /// Checks that the page of this daemon made a request with the cookie of a browser.
-fn check_page(cookie: &SecretText, request: &Request) -> Result<()> {
+fn check_page(request: &Request) -> Result<()> {
     let headers = request.headers();
-    let kind = match *request.method() {
-        Method::GET | Method::HEAD if headers.contains_key(UPGRADE) => PageRequest::Connect,
-        Method::GET | Method::HEAD => PageRequest::Read,
-        _ => PageRequest::Change,
-    };
     let fetch_site = headers.get(FETCH_SITE).map(|it| it.to_str().unwrap_or_default());
     let origin = only(headers, &ORIGIN);
-    listening::check_page(kind, PageHeaders { origin, fetch_site })?;
-    if kind != PageRequest::Change {
-        return Ok(());
+    listening::check_page(page_request(request), PageHeaders { origin, fetch_site })
+}
+
+/// Returns what a request of a page wants.
+fn page_request(request: &Request) -> PageRequest {
+    match *request.method() {
+        Method::GET | Method::HEAD if request.headers().contains_key(UPGRADE) => {
+            PageRequest::Connect
+        }
+        Method::GET | Method::HEAD => PageRequest::Read,
+        _ => PageRequest::Change,
     }
-    token_rules::check_csrf(cookie, only(headers, &HeaderName::from_static(CSRF_HEADER)))
 }
 
 /// Returns the token of the header `Authorization`.

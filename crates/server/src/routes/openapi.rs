@@ -274,8 +274,10 @@ fn browser_scheme() -> Value {
         "in": "cookie",
         "name": "segue_web",
         "description": "The login of a browser by `segue web`. It is accepted for all operations \
-            that its scopes allow. With TLS, its name is `__Host-segue_web`. A request that is not \
-            `GET` needs the header `segue-csrf`.",
+            that its scopes allow. With TLS, its name is `__Host-segue_web`. Each request also needs \
+            the header `segue-page-key` with the key that `POST /v1/web/login` returned; a \
+            WebSocket offers it as the subprotocol `segue.page-key.KEY` instead, beside \
+            `segue.terminal`.",
     })
 }
 

@@ -1,6 +1,7 @@
 // One function for each request that the page sends.
 
-import { get, post, remove } from "./http.ts";
+import { get, post, postWithoutLogin, remove } from "./http.ts";
+import { forgetPageKey, keepPageKey, pageKey } from "./page-key.ts";
 import type {
   Attention,
   CreatedShare,
@@ -32,6 +33,7 @@ import type {
   UsageGrouping,
   UsageList,
   Vendor,
+  WebLogin,
   Worktree,
   WorktreeAction,
   WorktreeDiff,
@@ -61,8 +63,16 @@ async function allPages<T>(path: string, items: (page: unknown) => T[]): Promise
 
 // Login
 
-export const login = (code: string) => post<null>("/v1/web/login", { code });
-export const logout = () => post<null>("/v1/web/logout");
+/** Logs this browser in. The answer sets the cookie; this page keeps the other half. */
+export async function login(code: string): Promise<void> {
+  keepPageKey((await postWithoutLogin<WebLogin>("/v1/web/login", { code })).page_key);
+}
+/** Logs this browser out. */
+export async function logout(): Promise<void> {
+  const key = pageKey();
+  await post<null>("/v1/web/logout");
+  forgetPageKey(key);
+}
 export const identity = () => get<Identity>("/v1/web/session");
 export const health = () => get<Health>("/v1/health");
 

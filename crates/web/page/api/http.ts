@@ -1,5 +1,6 @@
 // Requests to the daemon that served this page.
 
+import { forgetPageKey, pageHeaders, pageKey } from "./page-key.ts";
 import type { Problem } from "./types.ts";
 
 /** An answer with an error, or a connection that failed (status 0). */
@@ -17,41 +18,52 @@ export class ApiError extends Error {
   }
 }
 
-let csrf = "";
-let onUnauthorized: () => void = () => {};
+let onUnauthorized: (error: ApiError) => void = () => {};
 
-/** Sets the header that proves that a change comes from this page. */
-export function setCsrf(value: string): void {
-  csrf = value;
-}
-
-/** Sets the function that is called when the login has expired. */
-export function whenUnauthorized(callback: () => void): void {
+/** Sets the function that is called when the daemon does not accept the login of this browser. */
+export function whenUnauthorized(callback: (error: ApiError) => void): void {
   onUnauthorized = callback;
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return request<T>(path, { method: "GET", signal: signal ?? null });
+  return read<T>(await request(path, { method: "GET", signal: signal ?? null }));
 }
 
 export async function post<T>(path: string, body?: unknown): Promise<T> {
-  return change<T>("POST", path, body);
+  return read<T>(await request(path, change("POST", body)));
+}
+
+/** Sends a change that needs no login. Its refusal does not end the login of this browser. */
+export async function postWithoutLogin<T>(path: string, body: unknown): Promise<T> {
+  return read<T>(await send(path, change("POST", body)));
 }
 
 export async function remove<T>(path: string): Promise<T> {
-  return change<T>("DELETE", path, undefined);
+  return read<T>(await request(path, change("DELETE", undefined)));
 }
 
 // The daemon carries out a change with the same key once, so that a retry repeats nothing.
-async function change<T>(method: string, path: string, body: unknown): Promise<T> {
-  const headers: Record<string, string> = { "segue-csrf": csrf };
-  headers["idempotency-key"] = crypto.randomUUID();
+function change(method: string, body: unknown): RequestInit {
+  const headers: Record<string, string> = { "idempotency-key": crypto.randomUUID() };
   if (body !== undefined) headers["content-type"] = "application/json";
-  const content = body === undefined ? null : JSON.stringify(body);
-  return request<T>(path, { method, headers, body: content });
+  return { method, headers, body: body === undefined ? null : JSON.stringify(body) };
 }
 
-async function request<T>(path: string, options: RequestInit): Promise<T> {
+/** Sends a request with the login of this browser. Fails unless the daemon accepts it. */
+export async function request(path: string, options: RequestInit): Promise<Response> {
+  const key = pageKey();
+  try {
+    return await send(path, { ...options, headers: { ...options.headers, ...pageHeaders(key) } });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) {
+      forgetPageKey(key);
+      onUnauthorized(error);
+    }
+    throw error;
+  }
+}
+
+async function send(path: string, options: RequestInit): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(path, { ...options, credentials: "same-origin", cache: "no-cache" });
@@ -59,8 +71,11 @@ async function request<T>(path: string, options: RequestInit): Promise<T> {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new ApiError(0, "Segue does not answer", ["segue daemon"]);
   }
-  if (response.status === 401) onUnauthorized();
   if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+async function read<T>(response: Response): Promise<T> {
   const text = await response.text();
   return (text ? JSON.parse(text) : null) as T;
 }

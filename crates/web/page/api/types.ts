@@ -39,6 +39,7 @@ export type Problem = Schemas["Problem"];
 export type Health = Schemas["Health"];
 
 export type Identity = Schemas["WebSessionView"];
+export type WebLogin = Schemas["WebLoginReport"];
 export type Screen = Schemas["ScreenView"];
 export type Attention = Schemas["AttentionView"];
 export type Share = Schemas["ShareView"];

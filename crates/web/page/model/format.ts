@@ -78,3 +78,9 @@ export function shortPath(path: string): string {
 export function plural(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
+
+/** Makes a sentence of a message, which begins in lower case and has no full stop. */
+export function sentence(message: string): string {
+  const isWhole = /[.!?]$/.test(message);
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${isWhole ? "" : "."}`;
+}

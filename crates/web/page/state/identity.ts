@@ -1,29 +1,36 @@
 // Who uses this page, and what they may do.
 
 import * as calls from "../api/calls.ts";
-import { ApiError, setCsrf, whenUnauthorized } from "../api/http.ts";
+import { ApiError, whenUnauthorized } from "../api/http.ts";
 import type { Identity, Scope } from "../api/types.ts";
 import { Cell, useSelected } from "./cell.ts";
 
 export type IdentityState =
   | { kind: "unknown" }
-  | { kind: "none" }
+  | { kind: "none"; why: string; wasShared: boolean }
   | { kind: "unreachable" }
   | { kind: "known"; identity: Identity };
 
 export const identity = new Cell<IdentityState>({ kind: "unknown" });
 
-whenUnauthorized(() => identity.set({ kind: "none" }));
+whenUnauthorized((error) => endLogin(error.message));
+
+/** Shows the view that explains how to log in. */
+export function endLogin(why: string): void {
+  const known = identity.get();
+  const isShared = known.kind === "known" && known.identity.session !== null;
+  const wasShared = isShared || (known.kind === "none" && known.wasShared);
+  identity.set({ kind: "none", why, wasShared });
+}
 
 /** Asks the daemon who this browser is. */
 export async function loadIdentity(): Promise<IdentityState> {
   try {
     const known = await calls.identity();
-    setCsrf(known.csrf);
     identity.set({ kind: "known", identity: known });
   } catch (error) {
     const isRefused = error instanceof ApiError && error.status === 401;
-    identity.set({ kind: isRefused ? "none" : "unreachable" });
+    if (!isRefused) identity.set({ kind: "unreachable" });
   }
   return identity.get();
 }

@@ -1,6 +1,8 @@
 // The stream of events. It continues after the last event that arrived, so that none is missed.
 
 import * as calls from "../api/calls.ts";
+import { followEvents } from "../api/events.ts";
+import { watchPageKey } from "../api/page-key.ts";
 import type { LogEvent } from "../api/types.ts";
 import { topicsOf } from "../model/topics.ts";
 import { Cell } from "./cell.ts";
@@ -22,7 +24,7 @@ const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 10_000;
 
 let cursor = 0;
-let source: EventSource | null = null;
+let stop: (() => void) | null = null;
 let retryMs = FIRST_RETRY_MS;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 /** How many events happened between the loss of the connection and its return. */
@@ -42,20 +44,11 @@ export async function startLive(): Promise<void> {
 }
 
 function connect(): void {
-  source?.close();
-  const current = new EventSource(`/v1/events/stream?after=${cursor}`);
-  source = current;
-  current.onopen = restored;
-  current.onerror = () => {
-    if (source === current) lose();
-  };
-  for (const kind of EVENT_KINDS) {
-    current.addEventListener(kind, (event) => receive((event as MessageEvent<string>).data));
-  }
+  stop?.();
+  stop = followEvents(cursor, { opened: restored, event: receive, closed: lose });
 }
 
-function receive(data: string): void {
-  const event = JSON.parse(data) as LogEvent;
+function receive(event: LogEvent): void {
   if (event.seq <= cursor) return;
   cursor = event.seq;
   announce(topicsOf(event));
@@ -72,8 +65,8 @@ function restored(): void {
 }
 
 function lose(): void {
-  source?.close();
-  source = null;
+  stop?.();
+  stop = null;
   const old = connection.get();
   if (old.isOnline) connection.set({ isOnline: false, since: new Date(), caughtUp: null });
   clearTimeout(retryTimer);
@@ -97,7 +90,11 @@ export async function retry(): Promise<void> {
   clearTimeout(retryTimer);
   const before = identity.get();
   const now = await loadIdentity();
-  if (now.kind === "none") return;
+  if (now.kind === "none") {
+    stop?.();
+    stop = null;
+    return;
+  }
   if (now.kind === "known") {
     if (cursor === 0) await startLive();
     else await catchUp();
@@ -112,57 +109,13 @@ export function startWatchingNetwork(): void {
   addEventListener("online", () => void retry());
   // A daemon on this machine can be reached without a network, so this asks it.
   addEventListener("offline", () => void retry());
+  watchPageKey((key) => {
+    // Another login may see something else, so that nothing of the earlier one stays.
+    if (key) location.reload();
+    else void retry();
+  });
   document.addEventListener("visibilitychange", () => {
     const isBack = document.visibilityState === "visible" && !connection.get().isOnline;
     if (isBack) void retry();
   });
 }
-
-const EVENT_KINDS = [
-  "session_created",
-  "session_removed",
-  "launch_planned",
-  "launch_started",
-  "launch_ended",
-  "bound",
-  "binding_refused",
-  "status_changed",
-  "leftovers_ended",
-  "transcript_restored",
-  "transcript_unguarded",
-  "archive_dropped",
-  "restart_planned",
-  "environment_found",
-  "gave_up",
-  "trusted",
-  "store_rebuilt",
-  "turn_failed",
-  "message_queued",
-  "message_typed",
-  "message_delivered",
-  "message_uncertain",
-  "message_cancelled",
-  "answered",
-  "handed_over",
-  "renamed",
-  "settings_changed",
-  "worktree_made",
-  "worktree_removed",
-  "worktree_command",
-  "task_changed",
-  "listener_changed",
-  "token_created",
-  "token_revoked",
-  "delivery_processed",
-  "reply_changed",
-  "source_changed",
-  "issue_cleaned_up",
-  "swept",
-  "disk_level_changed",
-  "issue_reset",
-] as const satisfies readonly LogEvent["kind"][];
-
-/** The kinds of events that the list above lacks. A kind here is an error of the type check. */
-type MissingKind = Exclude<LogEvent["kind"], (typeof EVENT_KINDS)[number]>;
-
-true satisfies [MissingKind] extends [never] ? true : MissingKind;

@@ -1,5 +1,6 @@
 // Notifications of the browser, and the number of questions in its title and its icon.
 
+import { pageKey } from "../api/page-key.ts";
 import type { Attention } from "../api/types.ts";
 import { sessionPath } from "../model/routes.ts";
 import { fleet } from "./fleet.ts";
@@ -69,6 +70,8 @@ export interface OpenSessionMessage {
 export interface NoticeData {
   session: string;
   question: string | null;
+  /** A service worker has no access to the storage in which the page keeps it. */
+  pageKey: string | null;
 }
 
 async function notifyAbout({ session, text }: Attention): Promise<void> {
@@ -77,7 +80,7 @@ async function notifyAbout({ session, text }: Attention): Promise<void> {
   if (isSeen || Notification.permission !== "granted") return;
   const { dialog } = session;
   const registration = await navigator.serviceWorker.ready;
-  const data: NoticeData = { session: session.id, question: dialog?.id ?? null };
+  const data: NoticeData = { session: session.id, question: dialog?.id ?? null, pageKey: pageKey() };
   // Browsers show two actions at most.
   const actions = (dialog?.choices ?? [])
     .slice(0, 2)

@@ -1,5 +1,7 @@
 // A stream of an agent's terminal over a WebSocket.
 
+import { pageProtocols } from "../api/page-key.ts";
+
 export interface TerminalSize {
   rows: number;
   columns: number;
@@ -55,7 +57,7 @@ export class TerminalSocket {
     url.searchParams.set("access", access);
     url.searchParams.set("rows", String(size?.rows ?? 24));
     url.searchParams.set("columns", String(size?.columns ?? 80));
-    this.socket = new WebSocket(url);
+    this.socket = new WebSocket(url, pageProtocols());
     this.socket.binaryType = "arraybuffer";
     this.socket.onopen = () => this.ping();
     this.socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.receive(event.data);

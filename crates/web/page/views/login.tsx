@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import * as calls from "../api/calls.ts";
 import { ApiError, messageOf } from "../api/http.ts";
+import { sentence } from "../model/format.ts";
 import { sessionPath } from "../model/routes.ts";
 import { Command, Skeleton } from "../parts/states.tsx";
 import { loadIdentity } from "../state/identity.ts";
@@ -15,6 +16,14 @@ function takeCode(): string {
   const code = location.hash.slice(1);
   if (code) history.replaceState(null, "", location.pathname);
   return code;
+}
+
+const REFUSED = "refused";
+
+function refusal(isShare: boolean): string {
+  return isShare
+    ? "This link is wrong, expired or revoked. Ask for a new one."
+    : "This link is wrong or was used already. A link works once, within a minute.";
 }
 
 export function LoginView() {
@@ -29,35 +38,28 @@ export function LoginView() {
       go(shared ? sessionPath(shared) : "/", { replace: true });
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status === 401;
-      setProblem(isRefused ? "refused" : messageOf(error));
+      setProblem(isRefused ? REFUSED : messageOf(error));
     }
   };
   useEffect(() => {
     if (code) void enter();
   }, []);
   if (code && !problem) return <Skeleton lines={3} label="Logging in" />;
-  return <Welcome problem={problem} />;
+  return <Welcome problem={problem} wasShared={false} />;
 }
 
-export function Welcome({ problem }: { problem: string }) {
-  const isShare = location.pathname === "/share";
+export function Welcome({ problem, wasShared }: { problem: string; wasShared: boolean }) {
+  const isShare = location.pathname === "/share" || wasShared;
   return (
     <main class="welcome">
       <img src="/icon.svg" alt="" width={56} height={56} />
       <h1>Segue</h1>
-      {problem === "refused" && (
+      {problem && (
         <p class="failure" role="alert">
           <span class="symbol tone-failed" aria-hidden="true">
             ✕
           </span>{" "}
-          {isShare
-            ? "This link is wrong, expired or revoked. Ask for a new one."
-            : "This link is wrong or was used already. A link works once, within a minute."}
-        </p>
-      )}
-      {problem && problem !== "refused" && (
-        <p class="failure" role="alert">
-          {problem}
+          {problem === REFUSED || wasShared ? refusal(isShare) : sentence(problem)}
         </p>
       )}
       {!isShare && (

@@ -30,8 +30,8 @@ const attention = () => data.sessions.filter((it) => it.status === "waiting" || 
 const byId = (id) => data.sessions.find((it) => it.id === id);
 
 const ROUTES = [
-  ["GET /v1/web/session", () => ({ csrf: "c", scopes: ["admin"], expires_at: data.ago(-600), session: null })],
-  ["POST /v1/web/login", (_, body) => { if (body.code !== "good") throw { status: 401 }; return null; }],
+  ["GET /v1/web/session", () => ({ scopes: ["admin"], expires_at: data.ago(-600), session: null })],
+  ["POST /v1/web/login", (_, body) => { if (body.code !== "good") throw { status: 401 }; return { page_key: "p" }; }],
   ["GET /v1/sessions", () => ({ sessions: data.sessions, hidden: 0 })],
   ["GET /v1/attention", () => ({ sessions: attention() })],
   ["GET /v1/sessions/([^/]+)", ([id]) => byId(id)],

@@ -6,7 +6,7 @@ const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 export function accept(request, socket, onMessage) {
   const key = createHash("sha1").update(request.headers["sec-websocket-key"] + GUID).digest("base64");
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${key}\r\n\r\n`);
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${key}\r\nSec-WebSocket-Protocol: segue.terminal\r\n\r\n`);
   let buffer = Buffer.alloc(0);
   socket.on("data", (data) => {
     buffer = Buffer.concat([buffer, data]);

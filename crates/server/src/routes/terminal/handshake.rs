@@ -2,7 +2,8 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::header::{
-    CONNECTION, HeaderName, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+    CONNECTION, HeaderName, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION,
+    UPGRADE,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
@@ -10,6 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
+use segue_core::api::TERMINAL_PROTOCOL;
 use segue_core::{Error, Result};
 use sha1::{Digest as _, Sha1};
 use tokio_tungstenite::WebSocketStream;
@@ -41,6 +43,8 @@ pub(super) struct HeldConnection {
 #[derive(Debug)]
 pub(crate) struct WebSocketUpgrade {
     key: String,
+    /// Whether the client has offered the subprotocol of terminals.
+    is_protocol_offered: bool,
     upgrade: OnUpgrade,
     held: HeldConnection,
 }
@@ -65,7 +69,8 @@ impl FromRequestParts<App> for WebSocketUpgrade {
             _counted: peer.map(|it| it.0.clone()),
             _lease: parts.extensions.get::<ConnectionLease>().cloned(),
         };
-        Ok(Self { key: key.to_owned(), upgrade, held })
+        let is_protocol_offered = has_word(headers, &SEC_WEBSOCKET_PROTOCOL, TERMINAL_PROTOCOL);
+        Ok(Self { key: key.to_owned(), is_protocol_offered, upgrade, held })
     }
 }
 
@@ -74,6 +79,12 @@ impl WebSocketUpgrade {
     pub(super) fn accept(&self) -> Result<HeaderValue> {
         let unwritable = |_| Error::internal("a WebSocket cannot be opened");
         HeaderValue::try_from(accepted(&self.key)).map_err(unwritable)
+    }
+
+    /// Returns the subprotocol of the connection. A client that has offered some fails without one.
+    /// The key of a page is offered as well, and is never chosen.
+    pub(super) fn protocol(&self) -> Option<HeaderValue> {
+        self.is_protocol_offered.then(|| HeaderValue::from_static(TERMINAL_PROTOCOL))
     }
 
     /// Waits until the answer is sent. `None` if the client has disconnected.

@@ -10,7 +10,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::StatusCode;
-use axum::http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, UPGRADE};
+use axum::http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use axum::response::{IntoResponse, Response};
 use segue_core::api::{ScreenView, TerminalQuery, TerminalRequest, TerminalUpdate, TerminalUse};
 use segue_core::model::{Principal, SessionId, TerminalSize};
@@ -50,14 +50,14 @@ pub(crate) async fn open(
     };
     let life = AccessLife::of(&app, &supervisor, &principal);
     let stream = app.terminals.open(launch, access(query)).await?;
-    let accept = upgrade.accept()?;
+    let (accept, protocol) = (upgrade.accept()?, upgrade.protocol());
     tokio::spawn(async move {
         let _counted = counted;
         let Some((socket, _lease)) = upgrade.finish().await else { return };
         let connection = TerminalConnection::new(socket, stream);
         connection.run(life, &app).await;
     });
-    Ok(TerminalOpened(accept))
+    Ok(TerminalOpened { accept, protocol })
 }
 
 fn access(query: TerminalQuery) -> TerminalAccess {
@@ -71,16 +71,20 @@ fn access(query: TerminalQuery) -> TerminalAccess {
 
 /// The answer after which the connection is a WebSocket.
 #[derive(Debug)]
-pub(crate) struct TerminalOpened(HeaderValue);
+pub(crate) struct TerminalOpened {
+    accept: HeaderValue,
+    protocol: Option<HeaderValue>,
+}
 
 impl IntoResponse for TerminalOpened {
     fn into_response(self) -> Response {
         let headers = [
             (CONNECTION, HeaderValue::from_static("upgrade")),
             (UPGRADE, HeaderValue::from_static("websocket")),
-            (SEC_WEBSOCKET_ACCEPT, self.0),
+            (SEC_WEBSOCKET_ACCEPT, self.accept),
         ];
-        (StatusCode::SWITCHING_PROTOCOLS, headers).into_response()
+        let protocol = self.protocol.map(|it| [(SEC_WEBSOCKET_PROTOCOL, it)]);
+        (StatusCode::SWITCHING_PROTOCOLS, headers, protocol, ()).into_response()
     }
 }
 

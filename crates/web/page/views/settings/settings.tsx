@@ -6,7 +6,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Loaded } from "../../parts/states.tsx";
 import { ViewHead } from "../../parts/view-head.tsx";
 import { useCell } from "../../state/cell.ts";
-import { identity, useMay } from "../../state/identity.ts";
+import { endLogin, identity, useMay } from "../../state/identity.ts";
 import { type Theme, choose, preferences } from "../../state/preferences.ts";
 import { useResource } from "../../state/resource.ts";
 import { Notifications } from "./notifications.tsx";
@@ -34,7 +34,7 @@ function ThisBrowser() {
   const known = useCell(identity);
   const leave = async () => {
     await calls.logout();
-    identity.set({ kind: "none" });
+    endLogin("");
   };
   const expires = known.kind === "known" ? known.identity.expires_at : null;
   return (
