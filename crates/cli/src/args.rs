@@ -11,8 +11,8 @@ use segue_core::rules::address;
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
     adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, handoff, init,
-    log, ls, man, messages, reset, resume, rm, run, scale, send, serve, share, show, status, stop,
-    sweep, token, trust, up, usage, vendors, wait, web, worktree,
+    interrupt, log, ls, man, messages, rename, reset, resume, rm, run, scale, send, serve, share,
+    show, status, stop, sweep, token, trust, up, usage, vendors, wait, web, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
@@ -66,7 +66,9 @@ pub(crate) enum SegueCommand {
     Wait(wait::WaitArguments),
     Show(show::ShowArguments),
     Task(TaskArguments),
+    Interrupt(interrupt::InterruptArguments),
     Stop(stop::StopArguments),
+    Rename(rename::RenameArguments),
     Adopt(adopt::AdoptArguments),
     Handoff(handoff::HandoffArguments),
     Log(log::LogArguments),

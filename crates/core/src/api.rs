@@ -14,6 +14,7 @@ mod events;
 mod git_credential;
 mod handoff;
 mod housekeeping;
+mod interrupt;
 mod maybe_known;
 mod messages;
 mod network;
@@ -21,6 +22,7 @@ mod note;
 mod paging;
 mod plan;
 mod queries;
+mod rename;
 mod restore;
 mod resume;
 mod run;
@@ -63,6 +65,7 @@ pub use housekeeping::{
     DiskItem, DiskItemKind, DiskReport, DiskRepository, DiskRequest, DroppedParts, ResetReport,
     ResetRequest, SweepReport, SweepRequest, SweptItem,
 };
+pub use interrupt::{InterruptReport, InterruptRequest};
 pub use maybe_known::MaybeKnown;
 pub use messages::{
     CancelRequest, MessageList, MessageSendBody, MessageView, MessagesRequest, SendReport,
@@ -82,6 +85,7 @@ pub use queries::{
     DeliveryListQuery, EventStreamQuery, PageQuery, SessionListQuery, TaskListQuery,
     TranscriptQuery, UsageQueryParameters, WorktreeDiffQuery,
 };
+pub use rename::{RenameReport, RenameRequest};
 pub use restore::{AgentOutcome, Outcome, RestoreReport};
 pub use resume::{ResumeAnswer, ResumeCount, ResumeRequest};
 pub use run::{RunRequest, TurnReport};

@@ -46,6 +46,7 @@ pub fn session(number: u128, name: &str) -> Session {
     Session {
         id: SessionId::new(Uuid::from_u128(number)),
         name: SessionName::parse(name).unwrap(),
+        up_name: None,
         fleet: FleetName::parse("default").unwrap(),
         agent: None,
         vendor: VendorId::new("tool"),

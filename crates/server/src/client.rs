@@ -16,11 +16,12 @@ use segue_core::api::{
     AddressQuery, AdoptReport, AdoptRequest, AnswerReport, AnswerRequest, AttachPoint, Caller,
     CancelRequest, ConversationReport, ConversationRequest, DoctorReport, DoctorRequest,
     EventsQuery, FROM_NOW, GitCredentialAnswer, GitCredentialRequest, HandoffReport,
-    HandoffRequest, Health, ListRequest, MessageList, MessageView, MessagesRequest, PROTOCOL,
-    RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest,
-    SelectReport, SelectRequest, SendReport, SendRequest, SessionList, SessionView, StartedSession,
-    StopReport, StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest,
-    UsageList, UsageRequest, WaitReport, WaitRequest, WorktreeAction, WorktreeActionReport,
+    HandoffRequest, Health, InterruptReport, InterruptRequest, ListRequest, MessageList,
+    MessageView, MessagesRequest, PROTOCOL, RenameReport, RenameRequest, RestoreReport,
+    ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport,
+    SelectRequest, SendReport, SendRequest, SessionList, SessionView, StartedSession, StopReport,
+    StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest, UsageList,
+    UsageRequest, WaitReport, WaitRequest, WorktreeAction, WorktreeActionReport,
     WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest, WorktreeGcReport,
     WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
@@ -253,6 +254,14 @@ impl Client {
 
     pub async fn stop(&self, request: &StopRequest) -> Result<StopReport> {
         self.line.change(Method::POST, "/v1/stop", request).await
+    }
+
+    pub async fn interrupt(&self, request: &InterruptRequest) -> Result<InterruptReport> {
+        self.line.change(Method::POST, "/v1/interrupt", request).await
+    }
+
+    pub async fn rename(&self, request: &RenameRequest) -> Result<RenameReport> {
+        self.line.change(Method::POST, "/v1/rename", request).await
     }
 
     pub async fn remove(&self, address: &str, cwd: &Path, purge: bool) -> Result<()> {

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use segue_core::Result;
 use segue_core::api::{
-    AdoptReport, HandoffReport, MessageList, PlanReport, RestoreReport, ScaleReport, SessionList,
-    StopReport, TaskReport, TaskSummaryList, WorktreeAction, WorktreeActionReport,
-    WorktreeDiffReport, WorktreeList,
+    AdoptReport, HandoffReport, InterruptReport, MessageList, PlanReport, RenameReport,
+    RestoreReport, ScaleReport, SessionList, StopReport, TaskReport, TaskSummaryList,
+    WorktreeAction, WorktreeActionReport, WorktreeDiffReport, WorktreeList,
 };
 use segue_core::model::{Event, SessionId, Turn, Usage};
 use segue_core::ports::TerminalStream;
@@ -45,6 +45,10 @@ pub trait DaemonApi: Debug + Send + Sync {
     async fn send(&self, session: SessionId, text: String, interrupts: bool) -> Result<()>;
     /// Answers a question. Fails if the session asks another question by now.
     async fn answer(&self, session: SessionId, question: String, answer: String) -> Result<()>;
+    /// Interrupts the turn of a session. Fails if its agent does not work.
+    async fn interrupt(&self, session: SessionId) -> Result<InterruptReport>;
+    /// Gives a session another name.
+    async fn rename(&self, session: SessionId, name: String) -> Result<RenameReport>;
     async fn stop(&self, sessions: Vec<SessionId>) -> Result<StopReport>;
     /// Waits for the end of the session's turn, then stops the session.
     async fn stop_after_turn(&self, session: SessionId) -> Result<StopReport>;
@@ -59,13 +63,7 @@ pub trait DaemonApi: Debug + Send + Sync {
     async fn cancel_task(&self, task: String) -> Result<TaskReport>;
     async fn retry_task(&self, task: String) -> Result<TaskReport>;
     /// Hands a conversation over. With `is_dry_run`, only reports what would be carried.
-    async fn hand_over(
-        &self,
-        session: SessionId,
-        to: String,
-        mode: HandoffMode,
-        is_dry_run: bool,
-    ) -> Result<HandoffReport>;
+    async fn hand_over(&self, order: HandoverOrder, is_dry_run: bool) -> Result<HandoffReport>;
     async fn scale(&self, session: SessionId, agent: String, count: u32) -> Result<ScaleReport>;
     /// Lists the conversations that belong to no session.
     async fn adoptable(&self) -> Result<AdoptReport>;
@@ -147,6 +145,17 @@ pub struct NewTask {
     pub agent: String,
     pub prompt: String,
     pub branch: Option<String>,
+}
+
+/// A conversation to hand over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandoverOrder {
+    pub session: SessionId,
+    pub name: String,
+    pub to: String,
+    pub mode: HandoffMode,
+    /// At most this many characters are carried. `None` uses the default of the target.
+    pub budget: Option<usize>,
 }
 
 /// Why the UI has its terminal back after an attach.

@@ -21,8 +21,8 @@ mod update;
 mod view;
 
 pub use api::{
-    AttachResult, DaemonApi, DaemonEvents, DiffQuestion, NewSession, NewTask, Surroundings,
-    TalkPage, VendorChoice,
+    AttachResult, DaemonApi, DaemonEvents, DiffQuestion, HandoverOrder, NewSession, NewTask,
+    Surroundings, TalkPage, VendorChoice,
 };
 pub use model::UiModel;
 pub use run::run;

@@ -25,6 +25,7 @@ mod failure;
 pub(crate) mod git_askpass;
 pub(crate) mod handoff;
 pub(crate) mod init;
+pub(crate) mod interrupt;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod man;
@@ -32,6 +33,7 @@ pub(crate) mod messages;
 pub(crate) mod outcomes;
 pub(crate) mod overview;
 pub(crate) mod prompt;
+pub(crate) mod rename;
 pub(crate) mod reset;
 pub(crate) mod resume;
 pub(crate) mod rm;
@@ -86,6 +88,8 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Wait(arguments)) => wait::run(arguments, context).await,
         Some(SegueCommand::Task(arguments)) => task::run(arguments, context).await,
         Some(SegueCommand::Stop(arguments)) => stop::run(arguments, context).await,
+        Some(SegueCommand::Interrupt(arguments)) => interrupt::run(arguments, context).await,
+        Some(SegueCommand::Rename(arguments)) => rename::run(arguments, context).await,
         Some(SegueCommand::Show(arguments)) => show::run(arguments, context).await,
         Some(SegueCommand::Log(arguments)) => log::run(&arguments, context).await,
         Some(SegueCommand::Usage(arguments)) => usage::run(&arguments, context).await,

@@ -20,6 +20,13 @@ pub struct AttentionView {
     /// The reason as a text for people.
     pub text: String,
     pub since: Timestamp,
-    /// The session. Its `dialog` has the question and the choices.
+    /// What a person can do about a failed turn.
+    #[serde(default)]
+    pub advice: Option<String>,
+    /// A command that helps. Words in capitals are to be replaced.
+    #[serde(default)]
+    pub command: String,
+    /// The session. Its `dialog` has the question and the choices, its `last_failure` why its last turn
+    /// failed.
     pub session: SessionView,
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::MaybeKnown;
 use crate::model::{
-    AgentName, Dialog, Evidence, FleetName, Session, SessionId, SessionName, StatusKind, Usage,
-    VendorId, VendorSessionId, WaitingFor,
+    AgentName, Dialog, Evidence, Failure, FleetName, Session, SessionId, SessionName, StatusKind,
+    Usage, VendorId, VendorSessionId, WaitingFor,
 };
 
 /// Identifies the session that a response object is about.
@@ -78,6 +78,9 @@ pub struct SessionView {
     /// The question that the agent shows to the user.
     #[serde(default)]
     pub dialog: Option<Dialog>,
+    /// Why the last turn failed. `None` if it did not fail, or if the session has gone on since.
+    #[serde(default)]
+    pub last_failure: Option<Failure>,
     /// The names of the environment variables that a restart lacks.
     #[serde(default)]
     pub missing_variables: Vec<String>,

@@ -44,7 +44,8 @@ struct AgentWorktreeOrder {
 /// The sessions of one agent.
 #[derive(Clone, Debug, Default)]
 pub struct AgentSessions {
-    /// The session that has the agent's vendor and the agent's name.
+    /// The session that has the agent's vendor and the agent's name, or had that name before a
+    /// person renamed it.
     pub current: Option<SessionSummary>,
     /// A session that has the agent's vendor and another name.
     pub renamed: Option<SessionId>,
@@ -133,10 +134,11 @@ impl AgentPlan {
         other: &Session,
     ) -> Result<Option<SessionName>> {
         let known = ports.store.session(other.id).await?;
-        if known.is_none_or(|known| known.name != other.name) {
+        let up_name = other.name_for_up();
+        if known.is_none_or(|known| known.name_for_up() != up_name) {
             return Ok(None);
         }
-        let (own, vendor) = (other.name.as_str(), other.vendor.as_str());
+        let (own, vendor) = (up_name.as_str(), other.vendor.as_str());
         let names = rules::naming::names_with_vendor(own, vendor);
         naming::first_free(ports, &other.fleet, names).await.map(Some)
     }
@@ -180,7 +182,8 @@ impl AgentPlan {
     pub async fn created_meanwhile(&self, ports: &Ports) -> Result<Option<SessionId>> {
         let query = SessionQuery::address(&self.draft.fleet, &self.draft.name);
         let sessions = ports.store.sessions(&query).await?;
-        Ok(sessions.iter().find(|it| it.session.parent.is_none()).map(|it| it.session.id))
+        let is_own = |it: &Session| it.parent.is_none() && *it.name_for_up() == self.draft.name;
+        Ok(sessions.iter().find(|it| is_own(&it.session)).map(|it| it.session.id))
     }
 
     /// Returns the outcome of an agent that was not started because its account is refused. No
@@ -232,7 +235,7 @@ impl AgentPlan {
 
 /// Sorts the sessions that can belong to an agent.
 fn agent_sessions(draft: &Session, mut sessions: Vec<SessionSummary>) -> AgentSessions {
-    let has_name = |it: &Session| it.name == draft.name;
+    let has_name = |it: &Session| *it.name_for_up() == draft.name;
     // A session that was started by another agent belongs to that agent, whatever its name is.
     sessions.retain(|SessionSummary { session, .. }| {
         let is_former = session.agent == draft.agent && has_former_name(draft, session);
@@ -255,8 +258,10 @@ fn agent_sessions(draft: &Session, mut sessions: Vec<SessionSummary>) -> AgentSe
             (None, others.iter().map(|it| it.session).collect())
         }
     };
-    let mut named = sessions.into_iter().filter(|it| has_name(&it.session));
-    let (current, of_other_vendor) = match named.next() {
+    // A session that a person has renamed is still the agent's own. Another session may have the
+    // agent's name meanwhile.
+    let named = sessions.into_iter().filter(|it| has_name(&it.session));
+    let (current, of_other_vendor) = match named.min_by_key(|it| it.session.up_name.is_none()) {
         Some(own) if is_own(&own.session) => (Some(own), None),
         other => (None, other.map(|it| it.session)),
     };
@@ -267,7 +272,7 @@ fn agent_sessions(draft: &Session, mut sessions: Vec<SessionSummary>) -> AgentSe
 /// continues with another vendor. Excludes sessions that were started with `segue run`.
 fn has_former_name(draft: &Session, session: &Session) -> bool {
     let (own, vendor) = (draft.name.as_str(), session.vendor.as_str());
-    rules::naming::is_name_with_vendor(session.name.as_str(), own, vendor)
+    rules::naming::is_name_with_vendor(session.name_for_up().as_str(), own, vendor)
 }
 
 /// Sets the outcome of a session that has adopted the only conversation of its folder.

@@ -2,20 +2,25 @@
 
 use crate::error::Result;
 use crate::flows::select::reachable;
-use crate::model::Principal;
+use crate::model::{Failure, Principal, SessionId};
 use crate::ports::{Ports, SessionActivity, SessionQuery, SessionSummary};
 use crate::rules::attention::{Reason, reason};
 use crate::rules::listing::RECENT;
 
 /// Returns the sessions that need a person and that the caller may reach, the most urgent first and
 /// then the one that has waited longest. Sessions that ended more than a day ago are left out.
-pub async fn list(ports: &Ports, principal: &Principal) -> Result<Vec<(Reason, SessionSummary)>> {
+/// `failure` returns why the last turn of a session failed, as its process reported it.
+pub async fn list(
+    ports: &Ports,
+    principal: &Principal,
+    failure: impl Fn(SessionId) -> Option<Failure>,
+) -> Result<Vec<(Reason, SessionSummary)>> {
     let since = ports.clock.now() - RECENT;
     let activity = Some(SessionActivity::UnsettledOrChangedSince(since));
     let sessions = ports.store.sessions(&SessionQuery { activity, ..reachable(principal) }).await?;
     let with_reason = |summary: SessionSummary| {
-        // The reason of a failed turn is known to the session's actor alone, which is not asked.
-        let reason = reason(summary.session.status, None)?;
+        let class = failure(summary.session.id).map(|failure| failure.class);
+        let reason = reason(summary.session.status, class)?;
         Some((reason, summary))
     };
     let mut found: Vec<_> = sessions.into_iter().filter_map(with_reason).collect();

@@ -56,6 +56,7 @@ pub fn create(ports: &Ports, draft: SessionDraft) -> Session {
     draft.beginning.begin(Session {
         id: SessionId::new(ports.clock.new_id()),
         name: draft.name,
+        up_name: None,
         fleet: draft.fleet,
         agent: draft.agent,
         vendor: draft.vendor,

@@ -80,6 +80,8 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
             Ok(Attempt::Disturbed)
         }
         Ok(Typed::Now | Typed::Before) => {
+            // A new turn begins. A short turn may end before a signal shows that the agent works.
+            state.turn = None;
             let wait = delivery::wait_after_typing(vendor.transcripts().is_some());
             if wait == AgentWait::Over && check_typed(ports, state, wait).await? {
                 return Ok(Attempt::Unconfirmed);

@@ -35,6 +35,7 @@ pub mod observe;
 pub mod open_elsewhere;
 pub mod projects;
 mod put_back;
+pub mod rename;
 pub mod replies;
 pub mod requests;
 pub mod restore;

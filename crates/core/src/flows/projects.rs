@@ -48,7 +48,7 @@ impl OpenProject {
         // Ignore the stored numbers of kinds that are no longer in the file.
         counts.retain(|kind, _| kinds.contains(kind));
         let sessions = ports.store.sessions(&SessionQuery::fleet(fleet)).await?;
-        let names = sessions.into_iter().map(|it| it.session.name.to_string());
+        let names = sessions.into_iter().map(|it| it.session.name_for_up().to_string());
         let sessions = names.filter(|name| !scale::is_separate_kind(kinds, name)).collect();
         let worktrees = ports.store.worktrees(&WorktreeQuery::default()).await?;
         let used = worktrees.into_iter().filter(|it| it.session.is_some());

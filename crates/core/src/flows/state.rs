@@ -10,7 +10,7 @@ use crate::flows::{usage, worktrees};
 use crate::model::{
     AgentWorktree, Binding, EventPayload, Evidence, Failure, FailureClass, Launch, LaunchEnd,
     LaunchId, LaunchRecord, Message, MessageId, MessageState, NewEvent, ProcessRef, Session,
-    SessionId, Source, Status, Usage, VendorSessionId,
+    SessionId, SessionNames, Source, Status, Usage, VendorSessionId,
 };
 use crate::ports::{Change, Commit, MessageQuery, Place, Ports};
 use crate::rules::lifecycle::{LifecycleFacts, OpenLaunchFacts};
@@ -160,7 +160,9 @@ impl SessionState {
                 self.session.updated_at = at;
             }
             Change::MarkHasContent { session } if session == own => self.session.has_content = true,
-            Change::RenameSession { session, name } if session == own => self.session.name = name,
+            Change::RenameSession { session, names } if session == own => {
+                SessionNames { name: self.session.name, up_name: self.session.up_name } = names;
+            }
             Change::Configure { session, settings } if session == own => {
                 self.session.configure(*settings);
             }
@@ -302,7 +304,10 @@ mod tests {
             [
                 Change::SetStatus { session, status: Status::Idle, at },
                 Change::MarkHasContent { session },
-                Change::RenameSession { session, name: SessionName::parse("new").unwrap() },
+                Change::RenameSession {
+                    session,
+                    names: SessionNames { name: SessionName::parse("new").unwrap(), up_name: None },
+                },
                 Change::Configure { session, settings: Box::new(unarchived.clone()) },
             ]
         };

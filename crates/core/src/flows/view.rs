@@ -3,10 +3,11 @@
 use crate::api::{MessageView, SessionRef, SessionView};
 use crate::error::Result;
 use crate::flows::SessionState;
-use crate::model::{FleetMember, FleetName, FleetRecord, Message, Session};
+use crate::model::{Failure, FleetMember, FleetName, FleetRecord, How, Message, Session, Status};
 use crate::ports::{
     LeasedWorktree, OpenLaunch, Ports, SessionActivity, SessionQuery, SessionSummary,
 };
+use crate::rules::{attention, redaction};
 
 /// Returns one session as `segue ls --json` shows it.
 pub fn session(summary: &SessionSummary) -> SessionView {
@@ -29,6 +30,7 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         open_in: None,
         goes_on_as: None,
         dialog: None,
+        last_failure: attention::current_failure(session.status, None),
         missing_variables: Vec::new(),
         cwd: session.cwd.clone(),
         worktree: worktree.as_ref().map(|it| it.path.clone()),
@@ -43,6 +45,18 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         created_at: session.created_at,
         updated_at: session.updated_at,
     }
+}
+
+/// Adds why the last turn of a session failed, as its process reported it.
+pub fn add_failure(view: &mut SessionView, status: Status, known: Option<&Failure>) {
+    let failure = attention::current_failure(status, known);
+    if let (None, Some(failure)) = (&view.status_detail, &failure) {
+        view.status_detail = Some(How::Failed(failure.class).to_string());
+    }
+    view.last_failure = failure.map(|failure| Failure {
+        message: redaction::redact(&failure.message).into_owned(),
+        ..failure
+    });
 }
 
 /// A status detail names at most this many variables.

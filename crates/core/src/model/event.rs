@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::{
     CommandPhase, DeliveryId, DiskLevel, EnvironmentSource, Evidence, Exit, FailureClass,
-    HandoffForm, LaunchId, LaunchMode, MessageId, RefName, ReplyState, SessionId, Source,
-    SourceName, Status, TaskId, TaskStateKind, VendorId, VendorSessionId,
+    HandoffForm, InterruptMethod, LaunchId, LaunchMode, MessageId, RefName, ReplyState, SessionId,
+    Source, SourceName, Status, TaskId, TaskStateKind, VendorId, VendorSessionId,
 };
 use crate::word_enum::word_enum;
 
@@ -151,6 +151,10 @@ pub enum EventPayload {
         given: String,
         /// The question, without its secrets.
         question: Option<String>,
+    },
+    /// A person or an agent has interrupted the turn.
+    TurnInterrupted {
+        method: InterruptMethod,
     },
     HandedOver {
         from: String,
@@ -321,6 +325,7 @@ word_enum! {
         MessageUncertain = "message_uncertain",
         MessageCancelled = "message_cancelled",
         Answered = "answered",
+        TurnInterrupted = "turn_interrupted",
         HandedOver = "handed_over",
         Renamed = "renamed",
         SettingsChanged = "settings_changed",
@@ -368,6 +373,7 @@ impl EventPayload {
             Self::MessageUncertain { .. } => EventKind::MessageUncertain,
             Self::MessageCancelled { .. } => EventKind::MessageCancelled,
             Self::Answered { .. } => EventKind::Answered,
+            Self::TurnInterrupted { .. } => EventKind::TurnInterrupted,
             Self::HandedOver { .. } => EventKind::HandedOver,
             Self::Renamed { .. } => EventKind::Renamed,
             Self::SettingsChanged { .. } => EventKind::SettingsChanged,

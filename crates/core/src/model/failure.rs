@@ -42,6 +42,14 @@ word_enum! {
 }
 
 impl FailureClass {
+    /// Returns whether the next turn fails, too, until a person has done something about it.
+    pub fn needs_person(self) -> bool {
+        match self {
+            Self::Request | Self::Account | Self::UsageLimit | Self::Settings => true,
+            Self::Service | Self::Connection | Self::Stream | Self::Silence | Self::Other => false,
+        }
+    }
+
     /// Returns advice for the user about this kind of failure.
     pub fn advice(self) -> &'static str {
         match self {

@@ -22,6 +22,7 @@ mod git_host;
 mod handoff;
 mod housekeeping;
 mod ids;
+mod interrupt_method;
 mod launch;
 mod listening;
 mod machine;
@@ -96,6 +97,7 @@ pub use ids::{
     SessionId, SessionName, SourceName, TaskId, TaskKey, TokenId, VendorId, VendorSessionId,
     WorktreeId,
 };
+pub use interrupt_method::InterruptMethod;
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use listening::{ListenSettings, Transport};
 pub use machine::MachineIds;
@@ -117,7 +119,7 @@ pub use resumes::Resumes;
 pub use salvage::{Salvage, SalvageOutcome};
 pub use screen::{DialogText, Screen, Showing};
 pub use secret_text::SecretText;
-pub use session::{Permission, Restart, Session, SessionSettings};
+pub use session::{Permission, Restart, Session, SessionNames, SessionSettings};
 pub use signal::{Activity, Signal};
 pub use source::Source;
 pub use status::{How, Status, StatusKind, WaitingFor};

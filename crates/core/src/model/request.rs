@@ -38,7 +38,13 @@ pub enum RequestStep {
     Stopping { session: SessionId },
     /// `handoff` has recorded the session in which the conversation continues.
     Carried { session: SessionId, characters: u64 },
-    /// `answer` is about to press keys. Whether it did is unknown until the request is `Done`.
+    /// `rename` has given this session another name.
+    Renamed {
+        session: SessionId,
+        /// The address before.
+        from: String,
+    },
+    /// `answer` or `interrupt` is about to press keys. Whether it did is unknown until the request is `Done`.
     Begun,
     /// The request is finished; a repeated request gets this answer, a JSON document.
     Done { answer: String },
@@ -54,6 +60,7 @@ impl RequestStep {
             Self::Renewed { session } => format!("renewed {session}"),
             Self::Stopping { session } => format!("stopping {session}"),
             Self::Carried { .. } => "carried".to_owned(),
+            Self::Renamed { .. } => "renamed".to_owned(),
             Self::Begun => "begun".to_owned(),
             Self::Done { .. } => "done".to_owned(),
         }

@@ -20,6 +20,10 @@ use crate::word_enum::word_enum;
 pub struct Session {
     pub id: SessionId,
     pub name: SessionName,
+    /// The name by which `segue up` finds the session of an agent that a person has renamed. `None`
+    /// if that is `name`.
+    #[serde(default)]
+    pub up_name: Option<SessionName>,
     pub fleet: FleetName,
     pub agent: Option<AgentName>,
     pub vendor: VendorId,
@@ -51,6 +55,14 @@ pub struct Session {
     pub has_content: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+/// The names of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionNames {
+    pub name: SessionName,
+    /// As [`Session::up_name`].
+    pub up_name: Option<SessionName>,
 }
 
 /// The part of a session that comes from the project file and may change while the session exists.
@@ -152,6 +164,12 @@ impl Session {
             | Status::Interrupted
             | Status::Lost => false,
         }
+    }
+
+    /// Returns the name by which `segue up` finds the session of an agent. It stays the same if a
+    /// person renames the session.
+    pub fn name_for_up(&self) -> &SessionName {
+        self.up_name.as_ref().unwrap_or(&self.name)
     }
 
     /// Returns `fleet/name`, which is unique on this machine.

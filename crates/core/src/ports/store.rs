@@ -13,7 +13,7 @@ use crate::model::{
     FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchEnd,
     LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, MessageState,
     NewEvent, PolledRepository, ProcessRef, RepositoryId, RequestKey, RequestRecord, RequestStep,
-    Session, SessionId, SessionName, SessionSettings, SourceName, Status, StatusKind,
+    Session, SessionId, SessionName, SessionNames, SessionSettings, SourceName, Status, StatusKind,
     StoredDeliveryState, StoredToken, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind,
     Timer, TokenId, TrackedIssue, TrackedIssueKey, Trust, Usage, UsageIncrement, VendorId,
     VendorSessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
@@ -204,7 +204,7 @@ pub enum Change {
     /// A name that another session of the fleet has is a conflict.
     RenameSession {
         session: SessionId,
-        name: SessionName,
+        names: SessionNames,
     },
     /// A second open launch of a session is a conflict.
     CreateLaunch(Box<Launch>),

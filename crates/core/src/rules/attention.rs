@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::model::{FailureClass, How, Status, WaitingFor};
+use crate::api::SessionView;
+use crate::model::{Failure, FailureClass, How, Status, WaitingFor};
+use crate::rules::screens::is_live;
 
 /// Why a session needs the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,20 +19,56 @@ pub enum Reason {
 /// user is not notified about a session that waits for a command (interrupted, or
 /// `WaitingFor::Environment`), because all sessions may do so after a reboot.
 pub fn reason(status: Status, failure: Option<FailureClass>) -> Option<Reason> {
-    let failure = match status {
-        Status::Waiting(WaitingFor::Environment) => return None,
-        Status::Waiting(what) => return Some(Reason::Waiting(what)),
-        // In these statuses, an earlier failure is obsolete.
-        Status::Ended(How::Stopped | How::Quit) | Status::Starting | Status::Working => {
-            return None;
+    match status {
+        Status::Waiting(WaitingFor::Environment) => None,
+        Status::Waiting(what) => Some(Reason::Waiting(what)),
+        Status::Lost => Some(Reason::Lost),
+        _ => {
+            current_class(status, failure).filter(|class| class.needs_person()).map(Reason::Failed)
         }
+    }
+}
+
+/// Returns the class of the last turn's failure, unless the failure is obsolete.
+fn current_class(status: Status, failure: Option<FailureClass>) -> Option<FailureClass> {
+    match status {
         Status::Ended(How::Failed(class)) => Some(class),
-        Status::Lost => return Some(Reason::Lost),
+        Status::Ended(How::Stopped | How::Quit)
+        | Status::Starting
+        | Status::Working
+        | Status::Waiting(_)
+        | Status::Lost => None,
         Status::Ended(_) | Status::Idle | Status::Interrupted => failure,
+    }
+}
+
+/// Returns why the last turn of a session failed. `None` if it did not fail, or if the session has
+/// gone on since. `known` is the failure that the session's process reported.
+pub fn current_failure(status: Status, known: Option<&Failure>) -> Option<Failure> {
+    let class = current_class(status, known.map(|failure| failure.class))?;
+    let known = known.filter(|failure| failure.class == class).cloned();
+    let from_status = || Failure { class, message: class.to_string(), resets_at: None };
+    Some(known.unwrap_or_else(from_status))
+}
+
+/// Returns the command that helps a session which needs a person.
+pub fn command(reason: Reason, session: &SessionView) -> String {
+    let name = &session.address;
+    let attach_or = |other: String| match is_live(session) && !session.headless {
+        true => format!("segue attach {name}"),
+        false => other,
     };
-    failure
-        .filter(|class| matches!(class, FailureClass::Account | FailureClass::UsageLimit))
-        .map(Reason::Failed)
+    match reason {
+        Reason::Waiting(what) if what.needs_answer() => match &session.dialog {
+            Some(dialog) => dialog.answer.clone(),
+            None => format!("segue attach {name}"),
+        },
+        Reason::Waiting(_) => format!("segue resume {name}"),
+        Reason::Failed(FailureClass::UsageLimit) => format!("segue handoff {name} --to VENDOR"),
+        Reason::Failed(_) if session.headless => format!("segue send {name} TEXT"),
+        Reason::Failed(_) => attach_or(format!("segue resume {name}")),
+        Reason::Lost => format!("segue log {name}"),
+    }
 }
 
 impl Reason {
@@ -73,7 +111,8 @@ impl fmt::Display for Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Exit;
+    use crate::flows::{SessionState, samples, view};
+    use crate::model::{Exit, Session};
 
     #[test]
     fn questions_are_more_urgent_than_sessions_that_cannot_go_on() {
@@ -86,6 +125,60 @@ mod tests {
             Reason::Lost,
         ];
         assert!(reasons.is_sorted_by_key(|reason| reason.urgency()));
+    }
+
+    #[test]
+    fn failure_of_the_last_turn_is_shown_until_the_session_goes_on() {
+        let limit = Failure {
+            class: FailureClass::UsageLimit,
+            message: "limit reached".to_owned(),
+            resets_at: None,
+        };
+        let service = Status::Ended(How::Failed(FailureClass::Service));
+        let table = [
+            (Status::Idle, true, Some("limit reached")),
+            (Status::Idle, false, None),
+            (Status::Interrupted, true, Some("limit reached")),
+            (Status::Working, true, None),
+            (Status::Waiting(WaitingFor::Permission), true, None),
+            (Status::Ended(How::Stopped), true, None),
+            (Status::Ended(How::Failed(FailureClass::UsageLimit)), true, Some("limit reached")),
+            // A new daemon knows the class alone.
+            (service, false, Some("the service failed")),
+            (service, true, Some("the service failed")),
+        ];
+        for (status, is_known, expected) in table {
+            let failure = current_failure(status, Some(&limit).filter(|_| is_known));
+            let message = failure.as_ref().map(|failure| failure.message.as_str());
+            assert_eq!(message, expected, "{status:?} {is_known}");
+        }
+    }
+
+    #[test]
+    fn each_reason_has_a_command_that_helps() {
+        let view = |status: Status, headless: bool| {
+            let session = Session { status, headless, ..samples::session(1, "coder") };
+            view::session(&view::summary(&SessionState::new(session)))
+        };
+        let idle = view(Status::Idle, false);
+        let ended = view(Status::Ended(How::Crashed(Exit::Code(1))), false);
+        let headless = view(Status::Ended(How::Failed(FailureClass::Request)), true);
+        let table = [
+            (Reason::Waiting(WaitingFor::Permission), &idle, "segue attach default/coder"),
+            (Reason::Waiting(WaitingFor::Choice), &ended, "segue resume default/coder"),
+            (Reason::Failed(FailureClass::Account), &idle, "segue attach default/coder"),
+            (Reason::Failed(FailureClass::Account), &ended, "segue resume default/coder"),
+            (Reason::Failed(FailureClass::Request), &headless, "segue send default/coder TEXT"),
+            (
+                Reason::Failed(FailureClass::UsageLimit),
+                &idle,
+                "segue handoff default/coder --to VENDOR",
+            ),
+            (Reason::Lost, &ended, "segue log default/coder"),
+        ];
+        for (reason, session, expected) in table {
+            assert_eq!(command(reason, session), expected, "{reason:?}");
+        }
     }
 
     #[test]
@@ -103,7 +196,17 @@ mod tests {
             (Status::Idle, None, None),
             (Status::Working, Some(account), None),
             (Status::Ended(How::Failed(account)), None, Some(Reason::Failed(account))),
-            (Status::Ended(How::Failed(FailureClass::Request)), None, None),
+            (Status::Ended(How::Failed(FailureClass::Service)), None, None),
+            (
+                Status::Ended(How::Failed(FailureClass::Request)),
+                None,
+                Some(Reason::Failed(FailureClass::Request)),
+            ),
+            (
+                Status::Idle,
+                Some(FailureClass::Settings),
+                Some(Reason::Failed(FailureClass::Settings)),
+            ),
             (
                 Status::Ended(How::Crashed(Exit::Code(1))),
                 Some(account),

@@ -18,6 +18,7 @@ pub mod forge_prompts;
 pub mod handoff;
 pub mod handoff_chain;
 pub mod housekeeping;
+pub mod interrupting;
 pub mod last_output;
 pub mod lifecycle;
 pub mod listening;

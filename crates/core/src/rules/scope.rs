@@ -22,6 +22,8 @@ pub enum RestrictedAction {
     /// Answering a dialog in place of a person.
     Answer,
     Remove,
+    /// Renaming a session. People know sessions by their names.
+    Rename,
     Trust,
     Repair,
     Adopt,
@@ -118,6 +120,15 @@ impl Principal {
             Self::Token(token) if token.only_session.is_some_and(|own| own != id) => {
                 Err(Error::new(Kind::Forbidden, SHARED))
             }
+            Self::User | Self::Agent(_) | Self::Token(_) => Ok(()),
+        }
+    }
+
+    /// Returns an error if an agent interrupts a turn that is not of its child.
+    pub fn allow_interrupt(&self, id: SessionId, parent: Option<SessionId>) -> Result<()> {
+        self.allow_session(id, parent)?;
+        match self {
+            Self::Agent(own) if own.id == id => Err(refusal(own, "interrupt its own turn")),
             Self::User | Self::Agent(_) | Self::Token(_) => Ok(()),
         }
     }
@@ -240,6 +251,7 @@ fn description_of(action: RestrictedAction) -> &'static str {
         RestrictedAction::ControlTerminal => "type into a terminal",
         RestrictedAction::Answer => "answer a question that was put to a person",
         RestrictedAction::Remove => "remove a session",
+        RestrictedAction::Rename => "rename a session",
         RestrictedAction::Trust => "trust a project file",
         RestrictedAction::Repair => "repair the store",
         RestrictedAction::Adopt => "adopt a conversation",
@@ -260,9 +272,10 @@ fn scope_for(action: RestrictedAction) -> TokenScope {
         | RestrictedAction::ReadTasks
         | RestrictedAction::WatchTerminal => TokenScope::Read,
         RestrictedAction::Answer | RestrictedAction::ControlTerminal => TokenScope::Send,
-        RestrictedAction::Everything | RestrictedAction::MakeWorktree | RestrictedAction::Tasks => {
-            TokenScope::Work
-        }
+        RestrictedAction::Everything
+        | RestrictedAction::Rename
+        | RestrictedAction::MakeWorktree
+        | RestrictedAction::Tasks => TokenScope::Work,
         RestrictedAction::Attach
         | RestrictedAction::Remove
         | RestrictedAction::Trust

@@ -57,7 +57,11 @@ pub fn attention(session: &SessionView) -> Option<Reason> {
             WaitingFor::Environment => None,
             reason => Some(Reason::Waiting(reason)),
         },
-        _ => None,
+        StatusKind::Idle | StatusKind::Ended | StatusKind::Interrupted => {
+            let class = session.last_failure.as_ref().map(|failure| failure.class);
+            class.filter(|class| class.needs_person()).map(Reason::Failed)
+        }
+        StatusKind::Starting | StatusKind::Working => None,
     }
 }
 
@@ -79,6 +83,7 @@ pub enum SessionAction {
     Send,
     Answer,
     Interrupt,
+    Rename,
     Stop,
     Resume,
     HandOver,
@@ -90,7 +95,7 @@ pub enum SessionAction {
 pub fn obstacle(action: SessionAction, session: &SessionView) -> Option<String> {
     let name = &session.name;
     if let Some(next) = &session.goes_on_as
-        && action != SessionAction::Review
+        && !matches!(action, SessionAction::Review | SessionAction::Rename)
     {
         return Some(format!("{name} was handed over: it goes on as {next}"));
     }
@@ -101,7 +106,12 @@ pub fn obstacle(action: SessionAction, session: &SessionView) -> Option<String> 
         SessionAction::Attach if session.headless => {
             Some(format!("{name} is headless: it has no terminal"))
         }
-        SessionAction::Attach | SessionAction::Interrupt => needs_life(),
+        SessionAction::Attach => needs_life(),
+        SessionAction::Interrupt => needs_life().or_else(|| {
+            let is_working = session.status.known() == Some(StatusKind::Working);
+            (!is_working).then(|| format!("{name} does not work now: it is {}", session.status))
+        }),
+        SessionAction::Rename => None,
         // A headless session is stopped between its turns, too.
         SessionAction::Stop if session.headless => None,
         SessionAction::Stop => {
@@ -148,6 +158,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::{Failure, FailureClass};
 
     fn session(status: &str, waiting_for: Option<&str>) -> SessionView {
         serde_json::from_value(json!({
@@ -174,14 +185,23 @@ mod tests {
     }
 
     #[test]
-    fn person_is_needed_for_questions_choices_and_lost_conversations() {
+    fn person_is_needed_for_questions_choices_failures_and_lost_conversations() {
         let waits = |what| Some(Reason::Waiting(what));
+        let failed = |status: &str, class: &str| {
+            let class = FailureClass::from_word(class).unwrap();
+            let failure = Failure { class, message: String::new(), resets_at: None };
+            SessionView { last_failure: Some(failure), ..session(status, None) }
+        };
         let table = [
             (session("waiting", Some("permission")), waits(WaitingFor::Permission)),
             (session("waiting", Some("choice")), waits(WaitingFor::Choice)),
             (session("waiting", Some("new reason")), waits(WaitingFor::Question)),
             (session("waiting", Some("environment")), None),
             (session("lost", None), Some(Reason::Lost)),
+            (failed("idle", "usage_limit"), Some(Reason::Failed(FailureClass::UsageLimit))),
+            (failed("ended", "account"), Some(Reason::Failed(FailureClass::Account))),
+            (failed("idle", "service"), None),
+            (failed("working", "usage_limit"), None),
             (session("interrupted", None), None),
             (session("working", None), None),
             (session("dreaming", None), None),
@@ -217,8 +237,10 @@ mod tests {
 
     #[test]
     fn possible_actions_depend_on_the_status() {
-        use SessionAction::{Answer, Attach, HandOver, Interrupt, Resume, Review, Send, Stop};
-        let all = [Attach, Send, Answer, Interrupt, Stop, Resume, HandOver, Review];
+        use SessionAction::{
+            Answer, Attach, HandOver, Interrupt, Rename, Resume, Review, Send, Stop,
+        };
+        let all = [Attach, Send, Answer, Interrupt, Rename, Stop, Resume, HandOver, Review];
         let possible = |view: &SessionView| -> Vec<SessionAction> {
             all.into_iter().filter(|it| obstacle(*it, view).is_none()).collect()
         };
@@ -228,14 +250,14 @@ mod tests {
         let tree = SessionView { worktree: Some("/w".into()), ..session("ended", None) };
         let asks = session("waiting", Some("permission"));
         let table: [(SessionView, &[SessionAction]); 8] = [
-            (session("working", None), &[Attach, Send, Interrupt, Stop, HandOver]),
-            (asks, &[Attach, Send, Answer, Interrupt, Stop, HandOver]),
-            (session("interrupted", None), &[Send, Resume, HandOver]),
-            (session("waiting", Some("environment")), &[Send, Resume, HandOver]),
-            (headless, &[Send, Interrupt, Stop, HandOver]),
-            (handed, &[]),
-            (fresh, &[Attach, Send, Interrupt, Stop]),
-            (tree, &[Send, Resume, HandOver, Review]),
+            (session("working", None), &[Attach, Send, Interrupt, Rename, Stop, HandOver]),
+            (asks, &[Attach, Send, Answer, Rename, Stop, HandOver]),
+            (session("interrupted", None), &[Send, Rename, Resume, HandOver]),
+            (session("waiting", Some("environment")), &[Send, Rename, Resume, HandOver]),
+            (headless, &[Send, Rename, Stop, HandOver]),
+            (handed, &[Rename]),
+            (fresh, &[Attach, Send, Rename, Stop]),
+            (tree, &[Send, Rename, Resume, HandOver, Review]),
         ];
         for (view, expected) in table {
             assert_eq!(possible(&view), expected, "{} {:?}", view.status, view.waiting_for);

@@ -5,7 +5,7 @@ use segue_core::Result;
 use segue_core::model::{
     AgentWorktree, Binding, CountedUsage, DailyUsage, Event, Fleet, Handoff, IssueKey, Launch,
     LaunchEnd, LaunchId, Message, MessageId, MessageState, NewEvent, ProcessRef, RequestRecord,
-    Session, SessionId, SessionName, Status, StoredToken, StoredUsageCursor, Task, TaskStateKind,
+    Session, SessionId, SessionNames, Status, StoredToken, StoredUsageCursor, Task, TaskStateKind,
     Timer, TokenId, UsageIncrement, WorktreeId,
 };
 use segue_core::ports::{Change, Conflict, Missing, PlacedTask};
@@ -34,7 +34,7 @@ impl Tables {
             Change::Configure { session, settings } => {
                 self.session_mut(session)?.configure(*settings);
             }
-            Change::RenameSession { session, name } => self.rename(session, &name)?,
+            Change::RenameSession { session, names } => self.rename(session, names)?,
             Change::CreateLaunch(launch) => self.create_launch(*launch)?,
             Change::SetProcesses { launch, holder, agent } => {
                 self.set_processes(launch, holder, agent)?;
@@ -205,9 +205,12 @@ impl Tables {
         Ok(())
     }
 
-    fn rename(&mut self, id: SessionId, name: &SessionName) -> Result<()> {
-        let renamed = Session { name: name.clone(), ..self.session_mut(id)?.clone() };
-        if self.session_mut(id)?.name != *name {
+    fn rename(&mut self, id: SessionId, names: SessionNames) -> Result<()> {
+        let SessionNames { name, up_name } = names;
+        let known = self.session_mut(id)?.clone();
+        let is_other = known.name != name;
+        let renamed = Session { name, up_name, ..known };
+        if is_other {
             self.check_name_is_free(&renamed)?;
         }
         *self.session_mut(id)? = renamed;

@@ -4,6 +4,7 @@ use axum::Json;
 use segue_core::api::{AttentionList, AttentionView, SessionView};
 use segue_core::flows::attention;
 use segue_core::ports::SessionSummary;
+use segue_core::rules;
 use segue_core::rules::attention::Reason;
 use segue_core::rules::scope::RestrictedAction;
 
@@ -13,14 +14,27 @@ pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
 ) -> RouteResult<AttentionList> {
     principal.allow(RestrictedAction::ReadAll)?;
-    let (reasons, sessions): (Vec<_>, Vec<SessionSummary>) =
-        attention::list(&supervisor.ports, &principal).await?.into_iter().unzip();
+    let failure = |session| supervisor.failure(session);
+    let found = attention::list(&supervisor.ports, &principal, failure).await?;
+    let (reasons, sessions): (Vec<_>, Vec<SessionSummary>) = found.into_iter().unzip();
     let views = supervisor.views(&sessions, &[]).await?;
-    let entry = |(reason, session): (Reason, SessionView)| AttentionView {
+    let listed = reasons.into_iter().zip(views);
+    // A conversation that goes on in another session needs a person there.
+    let listed = listed.filter(|(_, session)| session.goes_on_as.is_none());
+    Ok(Json(AttentionList { sessions: listed.map(entry).collect() }))
+}
+
+fn entry((reason, session): (Reason, SessionView)) -> AttentionView {
+    let advice = match reason {
+        Reason::Failed(class) => Some(class.advice().to_owned()),
+        Reason::Waiting(_) | Reason::Lost => None,
+    };
+    AttentionView {
         reason: reason.word().to_owned(),
         text: reason.to_string(),
         since: session.updated_at,
+        advice,
+        command: rules::attention::command(reason, &session),
         session,
-    };
-    Ok(Json(AttentionList { sessions: reasons.into_iter().zip(views).map(entry).collect() }))
+    }
 }

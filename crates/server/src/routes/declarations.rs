@@ -151,6 +151,12 @@ fn add_starts(table: RouteTable) -> RouteTable {
             sessions::count,
         )
         .post("/v1/stop", Work, does("stop", "Ends the agents of sessions"), sessions::stop)
+        .post(
+            "/v1/interrupt",
+            Send,
+            does("interrupt", "Interrupts the turn of an agent"),
+            sessions::interrupt,
+        )
         .start(
             "/v1/adopt",
             (Admin, Caller),
@@ -207,6 +213,12 @@ fn add_sessions(table: RouteTable) -> RouteTable {
             Read,
             does("find_session", "Finds a session by its address"),
             sessions::show,
+        )
+        .post(
+            "/v1/rename",
+            Work,
+            does("rename_session", "Gives a session another name"),
+            sessions::rename,
         )
         .delete("/v1/session", Admin, does("remove_session", "Forgets a session"), sessions::remove)
         .start(

@@ -42,9 +42,8 @@ impl Sort {
             "/v1/send" => Self::Send,
             messages if is_of_session(messages, "/messages") => Self::Send,
             "/v1/run" | "/v1/up" | "/v1/scale" | "/v1/resume" | "/v1/stop" | "/v1/adopt"
-            | "/v1/handoff" | "/v1/doctor" | "/v1/tasks/cancel" | "/v1/reset" | "/v1/sweep" => {
-                Self::LongChange
-            }
+            | "/v1/interrupt" | "/v1/handoff" | "/v1/doctor" | "/v1/tasks/cancel" | "/v1/reset"
+            | "/v1/sweep" => Self::LongChange,
             cancel if cancel.starts_with("/v1/tasks/") && cancel.ends_with("/cancel") => {
                 Self::LongChange
             }
@@ -203,6 +202,8 @@ mod tests {
             ("/v1/events/stream", Sort::Wait),
             ("/v1/up", Sort::LongChange),
             ("/v1/stop", Sort::LongChange),
+            ("/v1/interrupt", Sort::LongChange),
+            ("/v1/rename", Sort::Short),
             ("/v1/sessions", Sort::Short),
             ("/v1/events", Sort::Short),
         ];

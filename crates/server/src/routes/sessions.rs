@@ -4,9 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use segue_core::api::{
     AddressQuery, AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest,
-    ListRequest, RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport,
-    ScaleRequest, SelectReport, SelectRequest, SessionList, SessionRef, SessionView,
-    StartedSession, StopReport, StopRequest, TurnReport, UnknownConversation, UpRequest,
+    InterruptReport, InterruptRequest, ListRequest, RenameReport, RenameRequest, RestoreReport,
+    ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport,
+    SelectRequest, SessionList, SessionRef, SessionView, StartedSession, StopReport, StopRequest,
+    TurnReport, UnknownConversation, UpRequest,
 };
 use segue_core::flows::{
     SessionState, bringing_back, last_output, machines, open_elsewhere, select,
@@ -91,6 +92,31 @@ pub(crate) async fn stop(
     let key = once.key();
     let stop = async move { supervisor::stop(&supervisor, &principal, key, request).await };
     Ok(Json(once.carry_out(AnswerStorage::AfterWork, stop).await?))
+}
+
+pub(crate) async fn interrupt(
+    State(app): State<App>,
+    Admitted { supervisor, principal }: Admitted,
+    request_id: RequestIdHeader,
+    Sent(request): Sent<InterruptRequest>,
+) -> RouteResult<InterruptReport> {
+    let once = request_id.once(&app, &supervisor, &principal, &("interrupt", &request));
+    let key = once.key();
+    let interrupt =
+        async move { supervisor::interrupt(&supervisor, &principal, key, request).await };
+    Ok(Json(once.carry_out(AnswerStorage::WithChanges, interrupt).await?))
+}
+
+pub(crate) async fn rename(
+    State(app): State<App>,
+    Admitted { supervisor, principal }: Admitted,
+    request_id: RequestIdHeader,
+    Sent(request): Sent<RenameRequest>,
+) -> RouteResult<RenameReport> {
+    let once = request_id.once(&app, &supervisor, &principal, &("rename", &request));
+    let key = once.key();
+    let rename = async move { supervisor::rename(&supervisor, &principal, key, request).await };
+    Ok(Json(once.carry_out(AnswerStorage::NotStored, rename).await?))
 }
 
 pub(crate) async fn handoff(

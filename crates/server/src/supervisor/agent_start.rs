@@ -14,7 +14,10 @@ use segue_core::{Kind, Result};
 use super::concurrent::all;
 use super::handoff::{self, ChangedVendor};
 use super::resume::{bring_back, trigger};
-use super::{Account, ConversationRenewal, SessionRequest, Start, StartTrigger, Supervisor, ask};
+use super::{
+    Account, ConversationRenewal, SessionRenamer, SessionRequest, Start, StartTrigger, Supervisor,
+    ask,
+};
 
 /// One agent of a project that is being brought up.
 struct AgentStart {
@@ -136,8 +139,8 @@ impl AgentStart {
             // stopped.
             handoff::end_agent(&self.supervisor, other.id, false).await?;
         }
-        let name = self.plan.draft.name.clone();
-        self.supervisor.ask(id, |reply| SessionRequest::Rename { name, reply }).await?;
+        let (name, by) = (self.plan.draft.name.clone(), SessionRenamer::Up);
+        self.supervisor.ask(id, |reply| SessionRequest::Rename { name, by, reply }).await?;
         self.bring_back(id).await
     }
 
@@ -146,7 +149,10 @@ impl AgentStart {
     async fn free_name(&self, other: &Session) -> Result<()> {
         match self.plan.name_to_free(self.ports(), other).await? {
             Some(name) => {
-                self.supervisor.ask(other.id, |reply| SessionRequest::Rename { name, reply }).await
+                let by = SessionRenamer::Up;
+                self.supervisor
+                    .ask(other.id, |reply| SessionRequest::Rename { name, by, reply })
+                    .await
             }
             None => Ok(()),
         }
@@ -166,7 +172,7 @@ impl AgentStart {
                 match self.plan.created_meanwhile(self.ports()).await? {
                     Some(id) => self.bring_back(id).await,
                     None => Err(error.hint(format!(
-                        "run `segue rm {}` if another agent started the session of that name",
+                        "run `segue rename {} NAME` if the session of that name is not the agent's",
                         self.plan.draft.address()
                     ))),
                 }

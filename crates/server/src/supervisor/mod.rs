@@ -16,8 +16,10 @@ mod fleet_files;
 mod gate;
 mod handoff;
 mod housekeeping;
+mod interrupt;
 mod list;
 mod live_launches;
+mod rename;
 mod resume;
 mod run;
 mod scale;
@@ -37,7 +39,7 @@ use std::time::Duration;
 use segue_core::api::{Finding, SessionView};
 use segue_core::flows::open_elsewhere::{self, OpenElsewhere};
 use segue_core::flows::{SessionState, bringing_back, machines, view};
-use segue_core::model::{Dialog, Environment, How, SessionId, Status, WaitingFor};
+use segue_core::model::{Dialog, Environment, Failure, How, SessionId, Status, WaitingFor};
 use segue_core::ports::{Fault, Ports, SessionActivity, SessionQuery, SessionSummary, VendorPlace};
 use segue_core::rules::machines::ON_ANOTHER_MACHINE;
 use segue_core::{Error, Kind, Result};
@@ -45,13 +47,15 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 
 pub(crate) use accounts::{Account, StartTrigger};
 pub(crate) use actor::{
-    ActorMessage, ConversationRenewal, Outgoing, SessionObservation, SessionRequest,
-    SessionTimeout, Start, Waiter,
+    ActorMessage, ConversationRenewal, Outgoing, SessionObservation, SessionRenamer,
+    SessionRequest, SessionTimeout, Start, Waiter,
 };
 pub(crate) use adopt::adopt;
 pub(crate) use handoff::handoff;
 pub(crate) use housekeeping::{disk, reset, start_sweeper, sweep};
+pub(crate) use interrupt::interrupt;
 pub(crate) use list::list;
+pub(crate) use rename::rename;
 pub(crate) use resume::{count, plan, resume};
 pub(crate) use run::run;
 pub(crate) use scale::scale;
@@ -233,10 +237,17 @@ impl Supervisor {
         self.view_extras.dialog(session)
     }
 
+    /// Returns why the last turn of a session failed, as its process reported it.
+    pub(crate) fn failure(&self, session: SessionId) -> Option<Failure> {
+        self.view_extras.failure(session)
+    }
+
     /// Returns the view of a session for clients. It includes the agent's question and faults of
     /// its processes.
     pub(crate) fn view(&self, summary: &SessionSummary) -> SessionView {
         let mut view = self.view_extras.complete(view::session(summary));
+        let failure = self.failure(summary.session.id);
+        view::add_failure(&mut view, summary.session.status, failure.as_ref());
         let open = summary.open.as_ref();
         let fault = if machines::other_machine(&self.ports, open).is_some() {
             (view.pid, view.holder_pid) = (None, None);

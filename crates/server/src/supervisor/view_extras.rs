@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use segue_core::api::{MaybeKnown, SessionView};
 use segue_core::flows::view;
-use segue_core::model::{Dialog, DialogText, SessionId, StatusKind, WaitingFor};
+use segue_core::model::{Dialog, DialogText, Failure, SessionId, StatusKind, WaitingFor};
 
 /// The additions to the views of sessions that are not in the store.
 #[derive(Debug, Default)]
@@ -19,6 +19,8 @@ pub(crate) struct ViewExtras {
 #[derive(Debug, Default)]
 struct Extra {
     dialog: Option<Dialog>,
+    /// Why the last turn failed.
+    failure: Option<Failure>,
     /// A text about the evidence that a starting session has not shown yet.
     missing: Option<String>,
     /// The variables that a restart lacks.
@@ -41,6 +43,16 @@ impl ViewExtras {
     /// Returns the question that a session asks.
     pub(crate) fn dialog(&self, session: SessionId) -> Option<Dialog> {
         self.all().get(&session)?.dialog.clone()
+    }
+
+    /// Sets why the last turn of a session failed. `None` if it did not fail.
+    pub(crate) fn set_failure(&self, session: SessionId, failure: Option<Failure>) {
+        self.all().entry(session).or_default().failure = failure;
+    }
+
+    /// Returns why the last turn of a session failed.
+    pub(crate) fn failure(&self, session: SessionId) -> Option<Failure> {
+        self.all().get(&session)?.failure.clone()
     }
 
     /// Sets the text about the evidence that a starting session has not shown yet.

@@ -40,7 +40,7 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::Configure { session, settings } => {
             sessions::configure(transaction, *session, settings)
         }
-        Change::RenameSession { session, name } => sessions::rename(transaction, *session, name),
+        Change::RenameSession { session, names } => sessions::rename(transaction, *session, names),
         Change::RemoveSession(session) => sessions::remove(transaction, *session),
         Change::CreateLaunch(launch) => launches::create(transaction, launch),
         Change::SetProcesses { launch, holder, agent } => {

@@ -12,6 +12,8 @@ pub(crate) enum UiAction {
     AnswerYes,
     AnswerNo,
     Interrupt,
+    InterruptWithMessage,
+    Rename,
     Stop,
     StopAfterTurn,
     Resume,
@@ -70,19 +72,21 @@ const fn entry(action: UiAction, keys: &'static str, title: &'static str) -> Act
 }
 
 /// All actions in the order of the help.
-pub(crate) const ACTIONS: [ActionEntry; 49] = [
+pub(crate) const ACTIONS: [ActionEntry; 51] = [
     entry(UiAction::Open, "Enter", "attach; on a narrow screen: open the session first"),
     entry(UiAction::Attach, "e", "attach: enter the agent's terminal, leave it with Ctrl-\\ d"),
     entry(UiAction::Send, "s", "send a message to the agent, or to all marked agents"),
     entry(UiAction::Answer, "a", "answer the question: see all of it and choose"),
     entry(UiAction::AnswerYes, "y", "answer yes"),
     entry(UiAction::AnswerNo, "d", "answer no (deny)"),
-    entry(UiAction::Interrupt, "i", "interrupt the turn with a message"),
+    entry(UiAction::Interrupt, "i", "interrupt the turn; the agent keeps running"),
+    entry(UiAction::InterruptWithMessage, "I", "interrupt the turn with a message"),
     entry(UiAction::Stop, "x", "stop the agent, or all marked agents; conversations are kept"),
     entry(UiAction::StopAfterTurn, "X", "stop the agent after this turn"),
     entry(UiAction::Resume, "r", "resume: shows the plan first"),
     entry(UiAction::ResumeAll, "R", "resume all sessions: shows the plan first"),
     entry(UiAction::HandOver, "h", "hand the conversation over to another vendor"),
+    entry(UiAction::Rename, "F2", "rename the session"),
     entry(UiAction::NewSession, "c", "start a new session"),
     entry(UiAction::NewTask, "T", "add a task for an agent of segue.toml"),
     entry(UiAction::Scale, "+", "change how many agents of this kind run"),
@@ -127,9 +131,10 @@ impl UiAction {
     pub(crate) fn on_session(self) -> Option<SessionAction> {
         match self {
             Self::Attach => Some(SessionAction::Attach),
-            Self::Send => Some(SessionAction::Send),
+            Self::Send | Self::InterruptWithMessage => Some(SessionAction::Send),
             Self::Answer | Self::AnswerYes | Self::AnswerNo => Some(SessionAction::Answer),
             Self::Interrupt => Some(SessionAction::Interrupt),
+            Self::Rename => Some(SessionAction::Rename),
             Self::Stop | Self::StopAfterTurn => Some(SessionAction::Stop),
             Self::Resume => Some(SessionAction::Resume),
             Self::HandOver => Some(SessionAction::HandOver),

@@ -20,8 +20,20 @@ pub(crate) struct UiForm {
 pub(crate) enum FormPurpose {
     NewSession,
     NewTask,
-    HandOver { session: SessionId, name: String },
-    Scale { session: SessionId, agent: String },
+    HandOver {
+        session: SessionId,
+        name: String,
+    },
+    /// `running` has the names of the agents of this kind that run, in their order.
+    Scale {
+        session: SessionId,
+        kind: String,
+        running: Vec<String>,
+    },
+    Rename {
+        session: SessionId,
+        name: String,
+    },
 }
 
 /// A field of a form.

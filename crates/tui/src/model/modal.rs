@@ -60,11 +60,11 @@ pub(crate) enum EditorPurpose {
     Message {
         sessions: Vec<SessionId>,
         interrupts: bool,
+        /// Whether the text is the comments of the diff.
+        is_review: bool,
     },
     /// A comment on this row of the diff.
-    Comment {
-        row: usize,
-    },
+    Comment { row: usize },
 }
 
 /// A text of one line in the last row of the screen.

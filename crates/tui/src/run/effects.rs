@@ -11,8 +11,8 @@ use super::LoopEvent;
 use super::flights::{FlightKind, Flights};
 use crate::api::{DaemonApi, DiffQuestion};
 use crate::update::{
-    DetailMessage, UiEffect, UiMessage, adopted, changed_worktree, handed_over, restored, scaled,
-    stopped,
+    DetailMessage, UiEffect, UiMessage, adopted, changed_worktree, handed_over, interrupted,
+    restored, scaled, stopped,
 };
 
 /// Starts effects.
@@ -137,13 +137,16 @@ async fn carried_out(api: &dyn DaemonApi, effect: UiEffect) -> Option<UiMessage>
             UiMessage::Planned(sessions, plan)
         }
         UiEffect::Preview(order) => {
-            let report = api.hand_over(order.session, order.to.clone(), order.mode, true).await;
+            let report = api.hand_over(order.clone(), true).await;
             UiMessage::Previewed(order, report)
         }
         UiEffect::Start(new) => UiMessage::Started(api.start(new).await),
         UiEffect::StartDemo => UiMessage::Started(api.start_demo().await),
         effect => match read_list(api, &effect).await {
             Some(message) => message,
+            None if matches!(effect, UiEffect::Send { is_review: true, .. }) => {
+                UiMessage::Reviewed(changed(api, effect).await?)
+            }
             None => UiMessage::Done(changed(api, effect).await?),
         },
     })
@@ -190,8 +193,13 @@ async fn read_detail(api: &dyn DaemonApi, effect: UiEffect) -> Option<UiMessage>
 /// Carries out an effect whose result is a sentence.
 async fn changed(api: &dyn DaemonApi, effect: UiEffect) -> Option<Result<String>> {
     Some(match effect {
-        UiEffect::Send { sessions, text, interrupts } => {
+        UiEffect::Send { sessions, text, interrupts, .. } => {
             send(api, sessions, &text, interrupts).await
+        }
+        UiEffect::Interrupt(session) => api.interrupt(session).await.map(|it| interrupted(&it)),
+        UiEffect::Rename { session, name } => {
+            let renamed = api.rename(session, name).await;
+            renamed.map(|it| format!("{} is called {} now", it.renamed_from, it.session.address))
         }
         UiEffect::Answer { session, question, answer } => {
             let answered = api.answer(session, question, answer.clone()).await;
@@ -215,10 +223,7 @@ async fn changed(api: &dyn DaemonApi, effect: UiEffect) -> Option<Result<String>
         UiEffect::RetryTask(task) => {
             api.retry_task(task).await.map(|it| format!("task {} is {}", it.task.id, it.task.state))
         }
-        UiEffect::HandOver(order) => {
-            let report = api.hand_over(order.session, order.to, order.mode, false).await;
-            report.map(|it| handed_over(&it))
-        }
+        UiEffect::HandOver(order) => api.hand_over(order, false).await.map(|it| handed_over(&it)),
         UiEffect::Scale { session, agent, count } => {
             api.scale(session, agent, count).await.map(|it| scaled(&it))
         }

@@ -23,7 +23,9 @@ pub(super) fn perform(model: &mut UiModel, action: UiAction) -> Vec<UiEffect> {
         UiAction::Open => open(model),
         UiAction::Attach => with_selected(model, UiEffect::Attach),
         UiAction::Send => write(model, false),
-        UiAction::Interrupt => write(model, true),
+        UiAction::Interrupt => interrupt(model),
+        UiAction::InterruptWithMessage => write(model, true),
+        UiAction::Rename => forms::rename(model),
         UiAction::Answer => ask(model),
         UiAction::AnswerYes => answer(model, "yes"),
         UiAction::AnswerNo => answer(model, "no"),
@@ -237,7 +239,7 @@ fn write(model: &mut UiModel, interrupts: bool) -> Vec<UiEffect> {
     let verb = if interrupts { "Interrupt and tell" } else { "Message to" };
     let title = format!("{verb} {}", names.join(", "));
     let sessions = targets.iter().map(|it| it.session).collect();
-    let purpose = EditorPurpose::Message { sessions, interrupts };
+    let purpose = EditorPurpose::Message { sessions, interrupts, is_review: false };
     let editor = TextEditor::default();
     model.modal = Some(Modal::Editor(EditorDialog { title, purpose, editor }));
     Vec::new()
@@ -364,6 +366,17 @@ fn stop_after_turn(model: &mut UiModel) -> Vec<UiEffect> {
     confirm(model, title, lines, "stop then", UiEffect::StopAfterTurn(id))
 }
 
+fn interrupt(model: &mut UiModel) -> Vec<UiEffect> {
+    let Some(session) = model.selected() else { return Vec::new() };
+    let (id, name) = (session.session, session.name.to_string());
+    let line = match session.headless {
+        true => format!("ends the process of the turn of {name}; the next message goes on"),
+        false => format!("ends the turn of {name}; the agent keeps running and waits for you"),
+    };
+    let title = format!("Interrupt {name}");
+    confirm(model, title, vec![line], "interrupt", UiEffect::Interrupt(id))
+}
+
 fn worktree(model: &mut UiModel, change: WorktreeChange) -> Vec<UiEffect> {
     let row = match model.tab {
         ListTab::Worktrees => model.worktrees.selected(),
@@ -436,7 +449,8 @@ fn send_comments(model: &mut UiModel) -> Vec<UiEffect> {
     };
     let name = model.list.session(session).map(|it| it.name.to_string()).unwrap_or_default();
     let title = format!("Send {} to {name}", counted(comments.len(), "comment"));
-    let purpose = EditorPurpose::Message { sessions: vec![session], interrupts: false };
+    let sessions = vec![session];
+    let purpose = EditorPurpose::Message { sessions, interrupts: false, is_review: true };
     let editor = TextEditor::new(&text);
     model.modal = Some(Modal::Editor(EditorDialog { title, purpose, editor }));
     Vec::new()

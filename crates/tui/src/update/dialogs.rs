@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use segue_core::rules::display::counted;
 
+use super::forms::FormResult;
 use super::{UiEffect, actions, forms};
 use crate::model::{
     ACTIONS, ActionEntry, AnswerDialog, EditorPurpose, FieldKind, LinePurpose, Modal, PickItem,
@@ -56,6 +57,8 @@ fn started(model: &mut UiModel, effect: UiEffect) -> Vec<UiEffect> {
             model.notify(format!("handing {} over to {}…", order.name, order.to));
         }
         UiEffect::Stop(_) => model.notify("stopping…"),
+        UiEffect::Interrupt(_) => model.notify("interrupting…"),
+        UiEffect::Scale { .. } => model.notify("scaling…"),
         UiEffect::StopAfterTurn(_) => model.notify("will stop after this turn"),
         UiEffect::StartDemo | UiEffect::Start(_) => model.notify("starting…"),
         UiEffect::Preview(_) => model.notify("looking at the conversation…"),
@@ -217,11 +220,11 @@ fn finished(model: &mut UiModel, purpose: &EditorPurpose, text: &str) -> Vec<UiE
             model.refuse("an empty message was not sent");
             Vec::new()
         }
-        EditorPurpose::Message { sessions, interrupts } => {
+        EditorPurpose::Message { sessions, interrupts, is_review } => {
             model.notify("sending…");
-            let (sessions, interrupts) = (sessions.clone(), *interrupts);
-            model.detail.diff.comments.clear();
-            vec![UiEffect::Send { sessions, text: text.to_owned(), interrupts }]
+            let (interrupts, is_review) = (*interrupts, *is_review);
+            let (sessions, text) = (sessions.clone(), text.to_owned());
+            vec![UiEffect::Send { sessions, text, interrupts, is_review }]
         }
         EditorPurpose::Comment { row } => {
             let comments = &mut model.detail.diff.comments;
@@ -307,7 +310,11 @@ fn form(model: &mut UiModel, modal: Modal, key: KeyEvent) -> Vec<UiEffect> {
         && key.code == KeyCode::Enter;
     if key.code == KeyCode::Enter && !is_new_line {
         match forms::submitted(&form, model) {
-            Ok(effect) => return started(model, effect),
+            Ok(FormResult::Effect(effect)) => return started(model, effect),
+            Ok(FormResult::Confirm(confirmation)) => {
+                model.modal = Some(Modal::Confirm(confirmation));
+                return Vec::new();
+            }
             Err(missing) => model.refuse(missing),
         }
         model.modal = Some(Modal::Form(form));

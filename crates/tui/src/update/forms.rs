@@ -1,11 +1,14 @@
-//! Forms: a new session, a new task, a handoff, and the number of agents.
+//! Forms: a new session, a new task, a handoff, another name, and the number of agents.
 
+use segue_core::api::SessionView;
+use segue_core::model::SessionId;
 use segue_core::rules::display::place;
 use segue_core::rules::handoff::HandoffMode;
+use segue_core::rules::{scale, screens};
 
-use super::{HandoverOrder, UiEffect};
-use crate::api::{NewSession, NewTask};
-use crate::model::{FormField, FormPurpose, Modal, UiForm, UiModel};
+use super::UiEffect;
+use crate::api::{HandoverOrder, NewSession, NewTask};
+use crate::model::{Confirmation, FormField, FormPurpose, Modal, UiForm, UiModel};
 
 const VENDOR: &str = "vendor";
 const FOLDER: &str = "folder";
@@ -15,6 +18,7 @@ const PROMPT: &str = "prompt";
 const AGENT: &str = "agent";
 const TO: &str = "to";
 const MODE: &str = "mode";
+const BUDGET: &str = "budget";
 const COUNT: &str = "count";
 
 pub(super) fn new_session(model: &mut UiModel, vendor: Option<&str>) -> Vec<UiEffect> {
@@ -62,10 +66,23 @@ pub(super) fn hand_over(model: &mut UiModel) -> Vec<UiEffect> {
     let fields = vec![
         FormField::choice(TO, vendors, "left and right choose the vendor"),
         FormField::choice(MODE, modes, "auto: the vendor's own format if possible, else a digest"),
+        FormField::text(BUDGET, "", "most characters to carry; empty: as much as fits"),
     ];
     let note = "nothing happens yet: Enter shows what would be carried".to_owned();
     let purpose = FormPurpose::HandOver { session: id, name: name.clone() };
     open(model, &format!("Hand {name} over"), purpose, fields, note)
+}
+
+pub(super) fn rename(model: &mut UiModel) -> Vec<UiEffect> {
+    let Some(session) = model.selected() else { return Vec::new() };
+    let (id, name) = (session.session, session.name.to_string());
+    let note = match &session.agent {
+        Some(agent) => format!("`segue up` still finds it as the agent {agent}"),
+        None => "the agent keeps running; the session keeps its id".to_owned(),
+    };
+    let fields = vec![FormField::text(NAME, &name, "letters, digits, - and _")];
+    let purpose = FormPurpose::Rename { session: id, name: name.clone() };
+    open(model, &format!("Rename {name}"), purpose, fields, note)
 }
 
 pub(super) fn scale(model: &mut UiModel) -> Vec<UiEffect> {
@@ -77,17 +94,46 @@ pub(super) fn scale(model: &mut UiModel) -> Vec<UiEffect> {
         model.refuse(format!("{} is not an agent of segue.toml", session.name));
         return Vec::new();
     };
-    let (id, agent) = (session.session, agent.to_string());
-    let is_same = |it: &&segue_core::api::SessionView| {
-        it.fleet == session.fleet
-            && it.agent.as_ref().is_some_and(|it| it.as_str() == agent)
-            && segue_core::rules::screens::is_live(it)
+    let (id, fleet) = (session.session, session.fleet.clone());
+    let kind = kind_of(agent.as_str()).to_owned();
+    let number = |it: &SessionView| {
+        let number = scale::number(&kind, it.agent.as_ref()?.as_str())?;
+        (it.fleet == fleet && screens::is_live(it)).then_some((number, it.name.to_string()))
     };
-    let count = model.list.sessions.iter().filter(is_same).count();
+    let mut running: Vec<(u32, String)> = model.list.sessions.iter().filter_map(number).collect();
+    running.sort_unstable();
+    let running: Vec<String> = running.into_iter().map(|(_, name)| name).collect();
+    let count = running.len();
     let fields = vec![FormField::text(COUNT, &count.to_string(), "how many should run")];
-    let note = format!("{count} of {agent} run now; conversations of stopped agents are kept");
-    let purpose = FormPurpose::Scale { session: id, agent: agent.clone() };
-    open(model, &format!("Scale {agent}"), purpose, fields, note)
+    let note = format!("{count} of {kind} run now; conversations of stopped agents are kept");
+    let title = format!("Scale {kind}");
+    open(model, &title, FormPurpose::Scale { session: id, kind, running }, fields, note)
+}
+
+/// Returns the kind of an agent: its name without its number.
+fn kind_of(agent: &str) -> &str {
+    match agent.rsplit_once('-') {
+        Some((kind, digits)) if scale::number(kind, agent).is_some_and(|_| !digits.is_empty()) => {
+            kind
+        }
+        _ => agent,
+    }
+}
+
+/// Shows which agents would be stopped. More agents are started at once.
+fn scale_to((session, kind): (SessionId, &str), running: &[String], count: u32) -> FormResult {
+    let effect = UiEffect::Scale { session, agent: kind.to_owned(), count };
+    let kept = usize::try_from(count).unwrap_or(usize::MAX);
+    let surplus = running.get(kept..).unwrap_or_default();
+    if surplus.is_empty() {
+        return FormResult::Effect(effect);
+    }
+    let lines = vec![
+        format!("stops {}", surplus.join(", ")),
+        "conversations are kept: a larger number brings them back".to_owned(),
+    ];
+    let title = format!("Scale {kind} to {count}");
+    FormResult::Confirm(Confirmation { title, lines, top: 0, verb: "scale", effect: Some(effect) })
 }
 
 fn open(
@@ -102,37 +148,56 @@ fn open(
     Vec::new()
 }
 
-/// Reads a complete form. Returns the effect, or what is missing.
-pub(super) fn submitted(form: &UiForm, model: &UiModel) -> Result<UiEffect, String> {
-    match &form.purpose {
+/// What a complete form leads to.
+pub(super) enum FormResult {
+    Effect(UiEffect),
+    /// Something ends: the user sees it first.
+    Confirm(Confirmation),
+}
+
+/// Reads a complete form. Returns what it leads to, or what is missing.
+pub(super) fn submitted(form: &UiForm, model: &UiModel) -> Result<FormResult, String> {
+    let effect = match &form.purpose {
         FormPurpose::NewSession => {
             let folder = form.value(FOLDER).map(|it| expanded(&it, model));
-            Ok(UiEffect::Start(NewSession {
+            UiEffect::Start(NewSession {
                 vendor: form.value(VENDOR),
                 name: form.value(NAME),
                 folder,
                 branch: form.value(BRANCH),
                 prompt: form.value(PROMPT),
-            }))
+            })
         }
         FormPurpose::NewTask => {
             let prompt = form.value(PROMPT).ok_or("write what is to be done")?;
             let agent = form.value(AGENT).ok_or("name an agent of segue.toml")?;
-            Ok(UiEffect::AddTask(NewTask { agent, prompt, branch: form.value(BRANCH) }))
+            UiEffect::AddTask(NewTask { agent, prompt, branch: form.value(BRANCH) })
         }
         FormPurpose::HandOver { session, name } => {
             let to = form.value(TO).ok_or("no vendor's program was found")?;
             let mode = form.value(MODE).and_then(|it| HandoffMode::from_word(&it));
             let mode = mode.unwrap_or(HandoffMode::Auto);
+            let budget = form.value(BUDGET).map(|it| number(&it)).transpose()?;
             let (session, name) = (*session, name.clone());
-            Ok(UiEffect::Preview(HandoverOrder { session, name, to, mode }))
+            UiEffect::Preview(HandoverOrder { session, name, to, mode, budget })
         }
-        FormPurpose::Scale { session, agent } => {
-            let count = form.value(COUNT).unwrap_or_default();
-            let count = count.parse().map_err(|_| format!("`{count}` is not a number"))?;
-            Ok(UiEffect::Scale { session: *session, agent: agent.clone(), count })
+        FormPurpose::Rename { session, name } => {
+            let new = form.value(NAME).ok_or("write the new name")?;
+            if new == *name {
+                return Err(format!("it is called {name} already"));
+            }
+            UiEffect::Rename { session: *session, name: new }
         }
-    }
+        FormPurpose::Scale { session, kind, running } => {
+            let count = number(&form.value(COUNT).unwrap_or_default())?;
+            return Ok(scale_to((*session, kind), running, count));
+        }
+    };
+    Ok(FormResult::Effect(effect))
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number"))
 }
 
 /// Replaces `~` at the beginning of a folder. A relative folder is below the current one.

@@ -23,15 +23,16 @@ use segue_core::api::{
 };
 use segue_core::model::{Event, SessionId, TerminalSize, Usage};
 use segue_core::ports::TerminalEvent;
-use segue_core::rules::handoff::HandoffMode;
 
-use crate::api::{AttachResult, NewSession, NewTask, TalkPage, VendorChoice};
+use crate::api::{AttachResult, HandoverOrder, NewSession, NewTask, TalkPage, VendorChoice};
 use crate::geometry::Areas;
 use crate::model::{ListTab, UiModel};
 
 pub(crate) use actions::obstacle;
 pub(crate) use dialogs::{first_steps, found};
-pub(crate) use reports::{adopted, changed_worktree, handed_over, restored, scaled, stopped};
+pub(crate) use reports::{
+    adopted, changed_worktree, handed_over, interrupted, restored, scaled, stopped,
+};
 
 /// Something that happened.
 #[derive(Clone, Debug)]
@@ -65,6 +66,8 @@ pub enum UiMessage {
     Previewed(HandoverOrder, Result<HandoffReport>),
     /// An action has ended: a sentence, or an error.
     Done(Result<String>),
+    /// The comments of the diff were sent as a message.
+    Reviewed(Result<String>),
     /// A session was started.
     Started(Result<SessionId>),
     Attached(Result<AttachResult>),
@@ -84,15 +87,6 @@ pub enum DetailMessage {
     Messages(Result<MessageList>),
     Log(Result<Vec<Event>>),
     Diff(Result<WorktreeDiffReport>),
-}
-
-/// A conversation to hand over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HandoverOrder {
-    pub session: SessionId,
-    pub name: String,
-    pub to: String,
-    pub mode: HandoffMode,
 }
 
 /// Something to do outside of the model. The result is a message.
@@ -134,11 +128,18 @@ pub enum UiEffect {
         sessions: Vec<SessionId>,
         text: String,
         interrupts: bool,
+        /// Whether the text is the comments of the diff. They are forgotten when it was sent.
+        is_review: bool,
     },
     Answer {
         session: SessionId,
         question: String,
         answer: String,
+    },
+    Interrupt(SessionId),
+    Rename {
+        session: SessionId,
+        name: String,
     },
     Stop(Vec<SessionId>),
     StopAfterTurn(SessionId),

@@ -57,7 +57,12 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
             model.notify(one_line(&text));
             vec![UiEffect::LoadSessions, UiEffect::LoadTasks, UiEffect::LoadWorktrees]
         }
-        UiMessage::Done(Err(error)) => failed(model, &error),
+        UiMessage::Reviewed(Ok(text)) => {
+            model.detail.diff.comments.clear();
+            model.notify(one_line(&text));
+            vec![UiEffect::LoadSessions]
+        }
+        UiMessage::Done(Err(error)) | UiMessage::Reviewed(Err(error)) => failed(model, &error),
         other => loaded(model, other),
     }
 }

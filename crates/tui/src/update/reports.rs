@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use segue_core::api::{
-    AdoptReport, HandoffReport, PlanReport, RestoreReport, ScaleReport, StopOutcome, StopReport,
-    TaskReport, TaskSummaryList, WorktreeActionReport, WorktreeList, WorktreeView,
+    AdoptReport, HandoffReport, InterruptReport, PlanReport, RestoreReport, ScaleReport,
+    StopOutcome, StopReport, TaskReport, TaskSummaryList, WorktreeActionReport, WorktreeList,
+    WorktreeView,
 };
+use segue_core::model::InterruptMethod;
 use segue_core::rules::display::{counted, one_line, place, plain};
 
 use crate::model::TableRow;
@@ -22,6 +24,14 @@ pub(crate) fn stopped(report: &StopReport) -> String {
         ([], []) => "nothing ran".to_owned(),
         (names, []) => format!("stopped {}; conversations are kept", names.join(", ")),
         (_, failed) => format!("not stopped: {}", failed.join("; ")),
+    }
+}
+
+pub(crate) fn interrupted(report: &InterruptReport) -> String {
+    let name = &report.of.address;
+    match report.method {
+        InterruptMethod::Keys => format!("the turn of {name} was interrupted"),
+        InterruptMethod::Stop => format!("the process of the turn of {name} was ended"),
     }
 }
 

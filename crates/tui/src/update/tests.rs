@@ -198,7 +198,8 @@ fn message_is_written_in_several_lines_and_sent_with_enter() {
     update(&mut model, UiMessage::Key(newline));
     update(&mut model, UiMessage::Paste("wor\u{1b}ld\r\n!".to_owned()));
     let text = "hello\nworld\n!".to_owned();
-    let expected = UiEffect::Send { sessions: vec![id(1)], text, interrupts: false };
+    let expected =
+        UiEffect::Send { sessions: vec![id(1)], text, interrupts: false, is_review: false };
     assert_eq!(keys(&mut model, "⏎"), [expected]);
     assert_eq!(keys(&mut model, "s⏎"), [], "an empty message is not sent");
 }
@@ -215,7 +216,8 @@ fn text_of_the_users_editor_is_taken_over_and_the_terminal_is_watched_again() {
     let request = model.detail.request;
     assert_eq!(effects, [UiEffect::Watch { request, session: id(1) }]);
     let text = "better".to_owned();
-    let expected = UiEffect::Send { sessions: vec![id(1)], text, interrupts: false };
+    let expected =
+        UiEffect::Send { sessions: vec![id(1)], text, interrupts: false, is_review: false };
     assert_eq!(keys(&mut model, "⏎"), [expected]);
 }
 
@@ -224,7 +226,8 @@ fn marked_sessions_get_one_message_each() {
     let mut model = wide();
     let effects = keys(&mut model, "  sx⏎");
     let sessions = vec![id(1), id(4)];
-    let expected = UiEffect::Send { sessions, text: "x".to_owned(), interrupts: false };
+    let expected =
+        UiEffect::Send { sessions, text: "x".to_owned(), interrupts: false, is_review: false };
     assert_eq!(effects, [expected]);
 }
 

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use segue_core::api::SessionView;
+use segue_core::model::FailureClass;
 use segue_core::rules::attention::Reason;
 use segue_core::rules::display::one_line;
 use segue_core::rules::{dialog, screens};
@@ -53,7 +54,7 @@ fn draw_session(
     let status = session.status.known();
     let tone = theme.status(screens::tone(status));
     let since = times::since(session.updated_at, model);
-    let choices = choices(session);
+    let choices = choices(session, reason);
     let fixed = NAME_COLUMNS + VENDOR_COLUMNS + KIND_COLUMNS + 2;
     let room = usize::from(area.width).saturating_sub(fixed + width(&since) + 2);
     let choices = fitted(&choices, room * CHOICES_PERCENT / 100);
@@ -75,6 +76,10 @@ fn draw_session(
 }
 
 fn question(session: &SessionView, reason: Reason) -> String {
+    let failure = session.last_failure.as_ref().filter(|_| matches!(reason, Reason::Failed(_)));
+    if let Some(failure) = failure {
+        return one_line(&failure.message);
+    }
     let asked = session.dialog.as_ref().map(|it| one_line(&it.question));
     let detail = || session.status_detail.as_deref().map(one_line);
     asked
@@ -84,10 +89,16 @@ fn question(session: &SessionView, reason: Reason) -> String {
 }
 
 /// Returns the choices with their keys, or how the question is answered.
-fn choices(session: &SessionView) -> String {
+fn choices(session: &SessionView, reason: Reason) -> String {
     let Some(dialog) = &session.dialog else {
-        let is_lost = screens::is_live(session);
-        return if is_lost { "e attach".to_owned() } else { "r resume".to_owned() };
+        let way = match reason {
+            Reason::Failed(FailureClass::UsageLimit) => "h hand over",
+            Reason::Failed(_) if session.headless => "s send",
+            Reason::Lost => "5 log",
+            _ if screens::is_live(session) => "e attach",
+            _ => "r resume",
+        };
+        return way.to_owned();
     };
     let takes = dialog::takes(dialog);
     if !takes.yes && !takes.choice {

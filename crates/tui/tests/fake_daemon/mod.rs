@@ -3,17 +3,16 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::api::{
-    AdoptReport, HandoffReport, MessageList, PlanReport, RestoreReport, ScaleReport, SessionList,
-    StopReport, TaskReport, TaskSummaryList, WorktreeAction, WorktreeActionReport,
-    WorktreeDiffReport, WorktreeList,
+    AdoptReport, HandoffReport, InterruptReport, MessageList, PlanReport, RenameReport,
+    RestoreReport, ScaleReport, SessionList, StopReport, TaskReport, TaskSummaryList,
+    WorktreeAction, WorktreeActionReport, WorktreeDiffReport, WorktreeList,
 };
 use segue_core::model::{Event, SessionId, Usage};
 use segue_core::ports::TerminalStream;
-use segue_core::rules::handoff::HandoffMode;
 use segue_core::{Error, Result};
 use segue_tui::{
-    AttachResult, DaemonApi, DaemonEvents, DiffQuestion, NewSession, NewTask, TalkPage,
-    VendorChoice,
+    AttachResult, DaemonApi, DaemonEvents, DiffQuestion, HandoverOrder, NewSession, NewTask,
+    TalkPage, VendorChoice,
 };
 use serde_json::json;
 
@@ -120,6 +119,14 @@ impl DaemonApi for FakeDaemon {
         nothing()
     }
 
+    async fn interrupt(&self, _: SessionId) -> Result<InterruptReport> {
+        nothing()
+    }
+
+    async fn rename(&self, _: SessionId, _: String) -> Result<RenameReport> {
+        nothing()
+    }
+
     async fn stop(&self, _: Vec<SessionId>) -> Result<StopReport> {
         assert!(self.mishap != Mishap::Panic, "the daemon in memory panics");
         nothing()
@@ -157,13 +164,7 @@ impl DaemonApi for FakeDaemon {
         nothing()
     }
 
-    async fn hand_over(
-        &self,
-        _: SessionId,
-        _: String,
-        _: HandoffMode,
-        _: bool,
-    ) -> Result<HandoffReport> {
+    async fn hand_over(&self, _: HandoverOrder, _: bool) -> Result<HandoffReport> {
         nothing()
     }
 

@@ -68,6 +68,9 @@ pub(crate) struct LiveEntry {
     pub(crate) cwd: String,
     pub(crate) status: LiveStatus,
     pub(crate) at: Timestamp,
+    /// The text of the last turn, if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) failure: Option<String>,
 }
 
 /// The status that a live agent publishes.

@@ -37,7 +37,13 @@ impl SignalSources for Demo {
         }
         let activity =
             activity(entry.status).map(|activity| signals::activity(activity, Source::Registry));
-        [signals::conversation(entry.id, Evidence::Registry)].into_iter().chain(activity).collect()
+        let failure = entry.failure.as_deref().and_then(limit_in);
+        let failed = failure.map(|failure| {
+            let text = failure.message.clone();
+            Signal::TurnEnded { ok: false, text, failure: Some(failure) }
+        });
+        let conversation = signals::conversation(entry.id, Evidence::Registry);
+        [conversation].into_iter().chain(failed).chain(activity).collect()
     }
 
     fn stream_signals(&self, line: &str) -> Vec<Signal> {

@@ -8,10 +8,9 @@ use segue_core::api::{
     WorktreeRequest,
 };
 use segue_core::model::{SessionId, TaskMode};
-use segue_core::rules::handoff::HandoffMode;
 use segue_core::{Error, Kind, Result};
 use segue_server::wiring::{self, AttachEnd};
-use segue_tui::{AttachResult, NewSession, NewTask};
+use segue_tui::{AttachResult, HandoverOrder, NewSession, NewTask};
 
 use super::daemon_client::DaemonClient;
 use crate::progress::Interrupts;
@@ -161,9 +160,7 @@ impl DaemonClient {
 
     pub(super) async fn carry_over(
         &self,
-        session: SessionId,
-        to: String,
-        mode: HandoffMode,
+        HandoverOrder { session, to, mode, budget, .. }: HandoverOrder,
         is_dry_run: bool,
     ) -> Result<HandoffReport> {
         let dry_run = if is_dry_run { DryRun::Turns } else { DryRun::No };
@@ -173,7 +170,7 @@ impl DaemonClient {
             to,
             name: None,
             mode,
-            budget: None,
+            budget,
             interrupt: false,
             dry_run,
         };

@@ -3,18 +3,17 @@
 use async_trait::async_trait;
 use segue_core::Result;
 use segue_core::api::{
-    AdoptReport, Caller, HandoffReport, MessageList, PlanReport, RestoreReport, ScaleReport,
-    SessionList, StopReport, TaskReport, TaskSummaryList, WorktreeAction, WorktreeActionReport,
-    WorktreeDiffReport, WorktreeList,
+    AdoptReport, Caller, HandoffReport, InterruptReport, InterruptRequest, MessageList, PlanReport,
+    RenameReport, RenameRequest, RestoreReport, ScaleReport, SessionList, StopReport, TaskReport,
+    TaskSummaryList, WorktreeAction, WorktreeActionReport, WorktreeDiffReport, WorktreeList,
 };
 use segue_core::model::{Event, SessionId, Usage};
 use segue_core::ports::TerminalStream;
-use segue_core::rules::handoff::HandoffMode;
 use segue_server::client::{Client, EventStream};
 use segue_server::wiring::{self, Local};
 use segue_tui::{
-    AttachResult, DaemonApi, DaemonEvents, DiffQuestion, NewSession, NewTask, TalkPage,
-    VendorChoice,
+    AttachResult, DaemonApi, DaemonEvents, DiffQuestion, HandoverOrder, NewSession, NewTask,
+    TalkPage, VendorChoice,
 };
 
 /// Asks the daemon. Every request has a connection of its own, because a connection carries one
@@ -101,6 +100,16 @@ impl DaemonApi for DaemonClient {
         self.give_answer(session, question, answer).await
     }
 
+    async fn interrupt(&self, session: SessionId) -> Result<InterruptReport> {
+        let (cwd, session) = (self.local.cwd().to_owned(), session.to_string());
+        self.client().await?.interrupt(&InterruptRequest { cwd, session }).await
+    }
+
+    async fn rename(&self, session: SessionId, name: String) -> Result<RenameReport> {
+        let (cwd, session) = (self.local.cwd().to_owned(), session.to_string());
+        self.client().await?.rename(&RenameRequest { cwd, session, name }).await
+    }
+
     async fn stop(&self, sessions: Vec<SessionId>) -> Result<StopReport> {
         self.stop_sessions(&sessions).await
     }
@@ -137,14 +146,8 @@ impl DaemonApi for DaemonClient {
         self.retry(task).await
     }
 
-    async fn hand_over(
-        &self,
-        session: SessionId,
-        to: String,
-        mode: HandoffMode,
-        is_dry_run: bool,
-    ) -> Result<HandoffReport> {
-        self.carry_over(session, to, mode, is_dry_run).await
+    async fn hand_over(&self, order: HandoverOrder, is_dry_run: bool) -> Result<HandoffReport> {
+        self.carry_over(order, is_dry_run).await
     }
 
     async fn scale(&self, session: SessionId, agent: String, count: u32) -> Result<ScaleReport> {

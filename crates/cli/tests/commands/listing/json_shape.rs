@@ -9,7 +9,7 @@ use super::json_lines;
 const SESSION_FIELDS: [&str; 4] = ["session", "name", "fleet", "address"];
 
 /// The sorted fields of a session in the output of `segue ls`.
-const LS_FIELDS: [&str; 28] = [
+const LS_FIELDS: [&str; 29] = [
     "address",
     "agent",
     "branch",
@@ -22,6 +22,7 @@ const LS_FIELDS: [&str; 28] = [
     "headless",
     "holder_pid",
     "id",
+    "last_failure",
     "launches",
     "missing_variables",
     "name",

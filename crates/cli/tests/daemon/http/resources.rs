@@ -261,6 +261,32 @@ fn sessions_that_need_a_person_are_listed_with_their_questions() {
 }
 
 #[test]
+fn failed_turn_that_a_person_has_to_cure_is_listed_until_the_session_goes_on() {
+    let (world, client) = world_with(&["ant"]);
+    let listed = || client.get("/v1/attention").body["sessions"].as_array().unwrap().clone();
+    assert_eq!(listed(), Vec::<Value>::new());
+    assert_eq!(world.session("ant")["last_failure"], Value::Null);
+    world.ok(["send", "ant", "/limit 2100-01-01T00:00:00Z"]);
+    let failed = world.wait_session("ant", |it| it["last_failure"].is_object()).unwrap();
+    assert_eq!(failed["last_failure"]["class"], "usage_limit", "{failed:#}");
+    assert_eq!(failed["last_failure"]["resets_at"], "2100-01-01T00:00:00Z");
+    assert_eq!(failed["status_detail"], "the turn failed: usage limit");
+    let list = listed();
+    assert_eq!(list.len(), 1, "{list:#?}");
+    assert_eq!(list[0]["reason"], "usage_limit", "{list:#?}");
+    assert_eq!(list[0]["command"], "segue handoff default/ant --to VENDOR");
+    assert!(text(&list[0], "advice").contains("another vendor"), "{list:#?}");
+    assert_eq!(list[0]["since"], failed["updated_at"]);
+    // The next daemon finds it again.
+    scene::kill_daemon(&world);
+    world.wait_session("ant", |it| it["last_failure"]["class"] == "usage_limit").unwrap();
+    assert_eq!(listed().len(), 1);
+    world.ok(["send", "ant", "--wait", "hello again"]);
+    assert_eq!(world.session("ant")["last_failure"], Value::Null);
+    assert_eq!(listed(), Vec::<Value>::new());
+}
+
+#[test]
 fn task_with_a_higher_priority_starts_first() {
     let world = world();
     scene::write_shop(&world, "");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use segue_testkit::{CommandOutcome, World};
+use segue_testkit::{CommandOutcome, World, launches, scene};
 
 use crate::scene::{agent, times_received, wait_idle};
 
@@ -25,6 +25,18 @@ fn failpoints(mut world: World, command: fn(&World) -> CommandOutcome) -> BTreeS
 /// Runs a command, during which the daemon dies once, at this failpoint. Checks that the command
 /// still succeeds, and returns its output.
 fn run_with_kill(world: &mut World, point: &str, command: fn(&World) -> CommandOutcome) -> String {
+    let outcome = kill_during(world, point, command);
+    let log = || world.ok(["log"]);
+    assert_eq!(outcome.status, 0, "{point}: {outcome:#?}\n{}", log());
+    outcome.stdout
+}
+
+/// Runs a command, during which the daemon dies once, at this failpoint. Returns its outcome.
+fn kill_during(
+    world: &mut World,
+    point: &str,
+    command: fn(&World) -> CommandOutcome,
+) -> CommandOutcome {
     world.ok(["daemon", "stop"]);
     let gate = world.root().join("gate");
     world.set("SEGUE_FAILPOINT", point);
@@ -38,9 +50,7 @@ fn run_with_kill(world: &mut World, point: &str, command: fn(&World) -> CommandO
     }
     // A failpoint that was not reached this time must not kill a later daemon.
     let _passed = fs::remove_file(gate);
-    let log = || world.ok(["log"]);
-    assert_eq!(outcome.status, 0, "{point}: {outcome:#?}\n{}", log());
-    outcome.stdout
+    outcome
 }
 
 #[test]
@@ -78,5 +88,50 @@ fn headless_run_survives_sigkill_of_the_daemon_at_every_point_and_gives_its_answ
         assert_eq!(answer, "I will remember heron.\n", "{point}");
         assert_eq!(world.sessions().len(), 2, "{point}");
         assert_eq!(times_received(&world, "remember the word heron"), 1, "{point}");
+    }
+}
+
+#[test]
+fn rename_survives_sigkill_of_the_daemon_at_every_point_and_is_done_once() {
+    let rename = |world: &World| world.segue(["rename", "alpha", "beta"]);
+    let points = failpoints(agent("alpha"), rename);
+    assert!(points.contains("rename.commit.after"), "{points:?}");
+    for point in points {
+        let mut world = agent("alpha");
+        let text = run_with_kill(&mut world, &point, rename);
+        assert_eq!(text, "default/alpha is called default/beta now\n", "{point}");
+        assert_eq!(scene::event_texts(&world, "beta", "renamed").len(), 1, "{point}");
+        let session = world.session("beta");
+        assert_eq!(launches::newest_json(&world, &session)["session"]["name"], "beta", "{point}");
+        let fleet = fs::read_to_string(world.state().join("fleets/default.json")).unwrap();
+        assert!(fleet.contains("\"beta\"") && !fleet.contains("\"alpha\""), "{point}: {fleet}");
+    }
+}
+
+#[test]
+fn interrupt_during_which_the_daemon_dies_is_never_repeated() {
+    let interrupt = |world: &World| world.segue(["interrupt", "alpha"]);
+    let working = || {
+        let world = agent("alpha");
+        world.ok(["send", "alpha", "--no-wait", "/hang"]);
+        scene::wait_session(&world, "alpha", |it| it["status"] == "working");
+        world
+    };
+    let points = failpoints(working(), interrupt);
+    assert!(points.contains("interrupt.keys.after"), "{points:?}");
+    for point in points.iter().filter(|point| point.starts_with("interrupt.")) {
+        let mut world = working();
+        let outcome = kill_during(&mut world, point, interrupt);
+        let is_unknown = ["interrupt.begin.after", "interrupt.keys.after"];
+        let expected = if is_unknown.contains(&point.as_str()) { 4 } else { 0 };
+        assert_eq!(outcome.status, expected, "{point}: {outcome:#?}");
+        if outcome.status == 4 {
+            // A person looks, and interrupts again if the agent still works.
+            let again = world.segue(["interrupt", "alpha"]);
+            assert!([0, 4].contains(&again.status), "{point}: {again:#?}");
+        }
+        wait_idle(&world, "alpha");
+        let events = scene::event_texts(&world, "alpha", "turn_interrupted").len();
+        assert!(events <= 1, "{point}: {events}");
     }
 }

@@ -81,6 +81,33 @@ fn sessions_of_an_agent_are_sorted_by_name_and_vendor() {
     }
 }
 
+/// A session of the agent `coder` that a person has renamed.
+fn renamed(number: u128, name: &str, up_name: &str, vendor: &str) -> SessionSummary {
+    let mut summary = session(number, name, vendor);
+    summary.session.up_name = Some(SessionName::parse(up_name).unwrap());
+    summary
+}
+
+#[test]
+fn session_that_a_person_renamed_is_found_by_its_agent() {
+    let table = [
+        (vec![renamed(1, "alice", "coder", "two")], (1, 1, 0, vec![])),
+        // Another session got the agent's name meanwhile.
+        (vec![session(1, "coder", "two"), renamed(2, "alice", "coder", "two")], (2, 2, 0, vec![])),
+        (vec![renamed(1, "alice", "coder", "one")], (0, 0, 1, vec![1])),
+        (
+            vec![renamed(1, "alice", "coder-two", "two"), session(2, "coder", "one")],
+            (0, 1, 2, vec![]),
+        ),
+        // A session that a person gave the agent's name belongs to its own agent.
+        (vec![renamed(1, "coder", "tester", "two")], (0, 0, 0, vec![])),
+    ];
+    for (sessions, expected) in table {
+        let names: Vec<_> = sessions.iter().map(|it| it.session.name.to_string()).collect();
+        assert_eq!(sorted(sessions), expected, "{names:?}");
+    }
+}
+
 #[test]
 fn session_that_another_agent_started_does_not_belong_to_the_agent_of_its_name() {
     let mut of_agent = session(1, "coder", "two");

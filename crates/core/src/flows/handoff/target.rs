@@ -143,6 +143,16 @@ impl HandoffTarget {
             parent: None,
             beginning: SessionBeginning::Handoff,
         };
-        Ok(create(ports, draft))
+        let up_name = from.up_name.as_ref().filter(|_| agent.is_none());
+        let up_name = up_name.map(|it| self.former_name(it)).transpose()?;
+        Ok(Session { up_name, ..create(ports, draft) })
+    }
+
+    /// Returns the name by which `segue up` finds the next session of an agent whose session a person
+    /// has renamed.
+    fn former_name(&self, up_name: &SessionName) -> Result<SessionName> {
+        let vendor = self.vendor.id();
+        let mut names = rules::naming::names_with_vendor(up_name.as_str(), vendor.as_str());
+        SessionName::parse(&names.next().unwrap_or_default())
     }
 }

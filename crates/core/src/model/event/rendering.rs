@@ -7,8 +7,8 @@ use super::{
     SweptFacts, WorktreeCommandFacts,
 };
 use crate::model::{
-    DiskLevel, EnvironmentSource, Exit, LaunchId, ReplyState, Source, Status, TaskId,
-    TaskStateKind, byte_count,
+    DiskLevel, EnvironmentSource, Exit, InterruptMethod, LaunchId, ReplyState, Source, Status,
+    TaskId, TaskStateKind, byte_count,
 };
 
 impl fmt::Display for EventPayload {
@@ -62,6 +62,7 @@ impl fmt::Display for EventPayload {
             Self::Answered { given, question } => {
                 f.write_str(&answered(given, question.as_deref()))
             }
+            Self::TurnInterrupted { method } => f.write_str(turn_interrupted(*method)),
             Self::HandedOver { from, to, form } => write!(f, "{from} → {to} ({})", form.word()),
             Self::Renamed { from, to } => write!(f, "{from} is called {to} now"),
             Self::SettingsChanged { keys } => f.write_str(&keys.join(", ")),
@@ -125,6 +126,13 @@ fn started(pid: Option<u32>, found_alive: bool) -> String {
     match found_alive {
         true => "found alive".to_owned(),
         false => format!("process {}", pid.unwrap_or(0)),
+    }
+}
+
+fn turn_interrupted(method: InterruptMethod) -> &'static str {
+    match method {
+        InterruptMethod::Keys => "the keys that interrupt a turn were typed",
+        InterruptMethod::Stop => "the process of the turn was ended",
     }
 }
 

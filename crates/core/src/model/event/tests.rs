@@ -41,6 +41,10 @@ fn sessions() -> SentenceCases {
         (status(Status::Starting, None, some("nothing shown yet")), "starting (nothing shown yet)"),
         (EventPayload::HandedOver { from: address(), to, form }, "shop/coder → shop/next (native)"),
         (
+            EventPayload::TurnInterrupted { method: InterruptMethod::Keys },
+            "the keys that interrupt a turn were typed",
+        ),
+        (
             EventPayload::Renamed { from: address(), to: "next".to_owned() },
             "shop/coder is called next now",
         ),

@@ -91,8 +91,13 @@ fn agent_reaches_only_itself_and_its_children() {
     assert!(principal.allow_session(other, Some(own)).is_ok());
     assert!(principal.allow_session(other, None).is_err());
     assert!(Principal::User.allow_session(other, None).is_ok());
+    assert!(principal.allow_interrupt(own, None).is_err(), "its own turn");
+    assert!(principal.allow_interrupt(other, Some(own)).is_ok());
+    assert!(principal.allow_interrupt(other, None).is_err());
+    assert!(Principal::User.allow_interrupt(own, None).is_ok());
     for action in [
         RestrictedAction::Remove,
+        RestrictedAction::Rename,
         RestrictedAction::Trust,
         RestrictedAction::Repair,
         RestrictedAction::Adopt,

@@ -37,7 +37,12 @@ impl Actor {
                 send_reply(reply, self.plan(selection).await);
             }
             SessionRequest::WaitTurn { reply } => self.wait_turn(reply),
-            SessionRequest::Rename { name, reply } => send_reply(reply, self.rename(name).await),
+            SessionRequest::Rename { name, by, reply } => {
+                send_reply(reply, self.rename(name, by).await);
+            }
+            SessionRequest::Interrupt { request, reply } => {
+                send_reply(reply, self.interrupt_turn(request).await);
+            }
             SessionRequest::Configure { settings, reply } => {
                 send_reply(reply, self.configure(*settings).await);
             }

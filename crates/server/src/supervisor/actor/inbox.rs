@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use segue_core::Result;
 use segue_core::api::{
-    AgentOutcome, AnswerReport, PlannedOutcome, SendReport, SessionView, TurnReport,
+    AgentOutcome, AnswerReport, InterruptReport, PlannedOutcome, SendReport, SessionView,
+    TurnReport,
 };
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::SelectionMode;
@@ -73,7 +74,13 @@ pub(crate) enum SessionRequest {
     },
     Rename {
         name: SessionName,
+        by: SessionRenamer,
         reply: Reply<()>,
+    },
+    /// Interrupts the turn of the agent.
+    Interrupt {
+        request: Option<RequestKey>,
+        reply: Reply<InterruptReport>,
     },
     Plan {
         selection: SelectionMode,
@@ -152,6 +159,15 @@ impl SessionRequest {
     pub(crate) fn remove(purge: bool, same_commit: Vec<Change>, reply: Reply<()>) -> Self {
         Self::Remove(Box::new(SessionRemoval { purge, same_commit, reply }))
     }
+}
+
+/// Who renames a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SessionRenamer {
+    /// A person, with this request.
+    Person(Option<RequestKey>),
+    /// `segue up`, which gives the name of an agent to its current session.
+    Up,
 }
 
 /// An event of the processes and files of a session.

@@ -10,6 +10,7 @@ mod ending;
 mod environment;
 mod evidence;
 mod inbox;
+mod interrupting;
 mod notifications;
 mod observe;
 mod questions;
@@ -33,8 +34,8 @@ use segue_core::api::{AgentOutcome, Outcome, OutcomeNote, SessionRef, SessionVie
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::{SessionState, view};
 use segue_core::model::{
-    Dialog, Environment, EventPayload, LaunchId, RequestKey, RequestStep, SessionId, Status,
-    WaitingFor,
+    Dialog, Environment, EventPayload, Failure, LaunchId, RequestKey, RequestStep, SessionId,
+    Status, WaitingFor,
 };
 use segue_core::ports::{Commit, OpenQuestion, Ports};
 use segue_core::rules::accounts::StartRequester;
@@ -49,7 +50,9 @@ pub(crate) use self::delivery::Outgoing;
 use self::dialogs::Asking;
 use self::ending::SessionRemoval;
 use self::evidence::PendingEvidence;
-pub(crate) use self::inbox::{ActorMessage, SessionObservation, SessionRequest, SessionTimeout};
+pub(crate) use self::inbox::{
+    ActorMessage, SessionObservation, SessionRenamer, SessionRequest, SessionTimeout,
+};
 use self::start_queue::{StartQueue, StartStep};
 use self::timer_schedule::TimerSchedule;
 use self::unrecorded_events::UnrecordedEvents;
@@ -151,6 +154,8 @@ pub(crate) struct Actor {
     notified_reason: Option<Reason>,
     /// The id of the question in the last notification.
     notified_question: Option<String>,
+    /// The failure that the views of the session show.
+    shown_failure: Option<Failure>,
     /// How many requests to remove the session wait until its usage is counted.
     begun_removals: usize,
     removed: bool,
@@ -185,6 +190,7 @@ impl Actor {
             usage_counting: UsageCounting::default(),
             notified_reason,
             notified_question: None,
+            shown_failure: None,
             begun_removals: 0,
             removed: false,
         };
@@ -205,6 +211,7 @@ impl Actor {
                 self.retry_recording_later(&error);
             }
             self.note_dialog().await;
+            self.note_failure();
             self.return_permits_if_asking();
             self.report_to_account();
             self.notify_if_needed();

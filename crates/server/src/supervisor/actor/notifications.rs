@@ -1,6 +1,6 @@
 //! Notifies the user if the session needs a person, once for each new reason.
 
-use segue_core::model::FailureClass;
+use segue_core::model::{Failure, FailureClass};
 use segue_core::ports::Notification;
 use segue_core::rules::attention::{self, Reason};
 use segue_core::rules::{dialog, redaction};
@@ -48,6 +48,21 @@ impl Actor {
     /// Returns why the session needs a person now. `None` if it needs none.
     pub(super) fn attention_reason(&self) -> Option<Reason> {
         attention::reason(self.state.session.status, self.failure_class())
+    }
+
+    /// Makes the views of the session show why its last turn failed.
+    pub(super) fn note_failure(&mut self) {
+        let failure = self.state.turn.as_ref().and_then(|turn| turn.failure.clone());
+        self.show_failure(failure);
+    }
+
+    /// Makes the views of the session show this failure. Call it before the failure is recorded: a
+    /// client that gets the event reads the views.
+    pub(super) fn show_failure(&mut self, failure: Option<Failure>) {
+        if failure != self.shown_failure {
+            self.supervisor.view_extras.set_failure(self.id(), failure.clone());
+            self.shown_failure = failure;
+        }
     }
 
     fn failure_class(&self) -> Option<FailureClass> {

@@ -221,6 +221,9 @@ impl Actor {
 
     pub(super) async fn signals(&mut self, launch: LaunchId, signals: Vec<Signal>) -> Result<()> {
         for signal in signals {
+            if let Signal::TurnEnded { failure: Some(failure), .. } = &signal {
+                self.show_failure(Some(failure.clone()));
+            }
             let follow_ups = observe::signal(&self.ports, &mut self.state, launch, signal).await?;
             self.follow_up(launch, follow_ups).await?;
         }

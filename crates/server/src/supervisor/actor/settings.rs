@@ -1,10 +1,12 @@
 //! Records a session's settings and its name.
 
+use segue_core::Result;
+use segue_core::flows::rename;
 use segue_core::model::{EventPayload, SessionName, SessionSettings};
 use segue_core::ports::{Change, Commit};
-use segue_core::{Result, failpoint};
+use segue_core::rules::naming;
 
-use super::Actor;
+use super::{Actor, SessionRenamer};
 
 impl Actor {
     /// Records the settings that the session has from the project file. Returns the keys that change
@@ -38,19 +40,13 @@ impl Actor {
     }
 
     /// Renames the session. Its id stays the same.
-    pub(super) async fn rename(&mut self, name: SessionName) -> Result<()> {
-        let session = self.id();
-        let (from, to) = (self.state.session.address(), name.to_string());
-        let commit = Commit {
-            changes: vec![Change::RenameSession { session, name }],
-            events: vec![self.state.event(&self.ports, EventPayload::Renamed { from, to })],
+    pub(super) async fn rename(&mut self, name: SessionName, by: SessionRenamer) -> Result<()> {
+        let session = &self.state.session;
+        let (names, request) = match by {
+            SessionRenamer::Person(request) => (naming::renamed_by_person(session, name), request),
+            SessionRenamer::Up => (naming::renamed_by_up(session, name), None),
         };
-        self.state.commit(&self.ports, commit).await?;
-        failpoint::hit("rename.commit.after");
-        if self.state.launches.is_empty() {
-            return Ok(());
-        }
-        // A lost store is rebuilt from this file, so it needs the new name.
-        self.state.write_record(&self.ports)
+        rename::record(&self.ports, &mut self.state, names, request).await?;
+        self.supervisor.fleet_files.write(&self.state.session.fleet).await
     }
 }

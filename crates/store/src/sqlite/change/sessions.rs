@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, named_params};
-use segue_core::model::{Session, SessionId, SessionName, SessionSettings, Status};
+use segue_core::model::{Session, SessionId, SessionNames, SessionSettings, Status};
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
@@ -14,11 +14,11 @@ const INSERT: &str = "
     INSERT INTO sessions (
         id, fleet, name, agent, vendor, cwd, config_dir, model, permission, headless, restart,
         parent, status, spoke, created_at, updated_at, args, env, instructions,
-        description, archive, settled
+        description, archive, settled, up_name
     ) VALUES (
         :id, :fleet, :name, :agent, :vendor, :cwd, :config_dir, :model, :permission, :headless,
         :restart, :parent, :status, :spoke, :created_at, :updated_at, :args, :env, :instructions,
-        :description, :archive, :settled
+        :description, :archive, :settled, :up_name
     )";
 
 pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result<(), SqliteFault> {
@@ -47,6 +47,7 @@ pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result
         ":description": session.description.as_ref().map(Json),
         ":archive": session.archive,
         ":settled": session.is_at_rest(),
+        ":up_name": Word(&session.up_name),
     })?;
     Ok(())
 }
@@ -78,15 +79,14 @@ pub(super) fn mark_has_content(
 pub(super) fn rename(
     transaction: &Transaction<'_>,
     session: SessionId,
-    name: &SessionName,
+    SessionNames { name, up_name }: &SessionNames,
 ) -> Result<(), SqliteFault> {
     let known = read::session(transaction, session)?.ok_or(Missing::Session(session))?;
-    if known.name == *name {
-        return Ok(());
+    if known.name != *name {
+        check_name_is_free(transaction, &Session { name: name.clone(), ..known })?;
     }
-    check_name_is_free(transaction, &Session { name: name.clone(), ..known })?;
-    let sql = "UPDATE sessions SET name = ?2 WHERE id = ?1";
-    transaction.prepare_cached(sql)?.execute((Word(&session), Word(name)))?;
+    let sql = "UPDATE sessions SET name = ?2, up_name = ?3 WHERE id = ?1";
+    transaction.prepare_cached(sql)?.execute((Word(&session), Word(name), Word(up_name)))?;
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! Handoffs between sessions, and sessions that get a new name.
 
-use segue_core::model::{Handoff, HandoffForm, Session, SessionName, VendorSessionId};
+use segue_core::model::{
+    Handoff, HandoffForm, Session, SessionName, SessionNames, VendorSessionId,
+};
 use segue_core::ports::Change;
 
 use super::{Backend, Samples, assert_conflict, commit};
@@ -39,9 +41,10 @@ pub async fn a_session_can_take_the_name_that_another_session_gives_up(backend: 
     let (store, samples) = (backend.open().await, Samples::default());
     let [one, two] = ["coder", "coder-2"].map(|name| samples.session("shop", name));
     store.commit(commit([created(&one), created(&two)])).await.unwrap();
+    let parse = |name: &str| SessionName::parse(name).unwrap();
     let rename = |session: &Session, name: &str| Change::RenameSession {
         session: session.id,
-        name: SessionName::parse(name).unwrap(),
+        names: SessionNames { name: parse(name), up_name: None },
     };
     assert_conflict(store.commit(commit([rename(&two, "coder")])).await, &["`coder`", "`shop`"]);
     store.commit(commit([rename(&one, "coder-1"), rename(&two, "coder")])).await.unwrap();
@@ -49,4 +52,11 @@ pub async fn a_session_can_take_the_name_that_another_session_gives_up(backend: 
     assert_eq!(store.session(one.id).await.unwrap().unwrap().name.as_str(), "coder-1");
     // Renaming a session to its current name is not a conflict.
     store.commit(commit([rename(&two, "coder")])).await.unwrap();
+    let names = SessionNames { name: parse("alice"), up_name: Some(parse("coder")) };
+    let session = two.id;
+    store.commit(commit([Change::RenameSession { session, names }])).await.unwrap();
+    let renamed = store.session(two.id).await.unwrap().unwrap();
+    assert_eq!((renamed.name.as_str(), renamed.name_for_up().as_str()), ("alice", "coder"));
+    // The name for `segue up` does not reserve that name.
+    store.commit(commit([rename(&one, "coder")])).await.unwrap();
 }

@@ -33,6 +33,7 @@ impl Samples {
         Session {
             id: SessionId::new(Uuid::now_v7()),
             name: SessionName::parse(name).unwrap(),
+            up_name: None,
             fleet: FleetName::parse(fleet).unwrap(),
             agent: None,
             vendor: VendorId::new("sample"),

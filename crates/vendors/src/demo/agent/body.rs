@@ -154,10 +154,10 @@ impl DemoBody<'_> {
             DemoEffect::Deaf => self.is_deaf = true,
             DemoEffect::Exit(status) => return Ok(ToolOutcome::End(DemoEnding::Clean(*status))),
             DemoEffect::Crash(status) => return Ok(ToolOutcome::End(self.crash(*status))),
-            DemoEffect::Notice(_)
-            | DemoEffect::Streamed(_)
-            | DemoEffect::Show(_)
-            | DemoEffect::Finished { .. } => {}
+            DemoEffect::Finished { ok, text } => {
+                self.live_entry.set_failure((!ok).then(|| text.clone()));
+            }
+            DemoEffect::Notice(_) | DemoEffect::Streamed(_) | DemoEffect::Show(_) => {}
         }
         Ok(ToolOutcome::Done)
     }

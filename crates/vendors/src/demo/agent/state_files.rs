@@ -30,8 +30,15 @@ impl LiveEntryFile {
             cwd: cwd.to_string_lossy().into_owned(),
             status: LiveStatus::Starting,
             at: Timestamp::UNIX_EPOCH,
+            failure: None,
         };
         Self { folder: paths::live_folder(config_dir), entry, is_hidden: false }
+    }
+
+    /// Sets the text of a failed turn. It is written with the next status, and forgotten when the
+    /// agent works again.
+    pub(super) fn set_failure(&mut self, failure: Option<String>) {
+        self.entry.failure = failure;
     }
 
     /// Writes the conversation id and the status to the entry.
@@ -43,6 +50,9 @@ impl LiveEntryFile {
     ) -> io::Result<()> {
         id.clone_into(&mut self.entry.id);
         self.entry.status = status;
+        if status == LiveStatus::Working {
+            self.entry.failure = None;
+        }
         self.entry.at = at;
         if self.is_hidden {
             return Ok(());
@@ -106,6 +116,13 @@ mod tests {
         let text = fs::read_to_string(config_dir.path().join("live/7.json")).unwrap();
         let wanted = r#"{"pid":7,"started":99,"id":"two","cwd":"/code","status":"waiting_trust","at":"1970-01-01T00:00:00Z"}"#;
         assert_eq!(text, wanted);
+        live_entry.set_failure(Some("no".to_owned()));
+        let mut published = |status| {
+            live_entry.publish("two", status, Timestamp::UNIX_EPOCH).unwrap();
+            fs::read_to_string(config_dir.path().join("live/7.json")).unwrap()
+        };
+        assert!(published(LiveStatus::Idle).contains(r#""failure":"no""#));
+        assert!(!published(LiveStatus::Working).contains("failure"));
         live_entry.remove().unwrap();
         assert_eq!(fs::read_dir(config_dir.path().join("live")).unwrap().count(), 0);
     }
