@@ -208,6 +208,8 @@ word_enum! {
         Agent = "agent",
         Vendor = "vendor",
         Day = "day",
+        /// For each day, by vendor.
+        DayAndVendor = "day_and_vendor",
     }
 }
 

@@ -117,11 +117,14 @@ impl UsageRowKey {
             }
             UsageGrouping::Vendor => Self { vendor: Some(entry.vendor.clone()), ..none },
             UsageGrouping::Day => Self { day: Some(entry.day), ..none },
+            UsageGrouping::DayAndVendor => {
+                Self { day: Some(entry.day), vendor: Some(entry.vendor.clone()), ..none }
+            }
         }
     }
 }
 
-/// Adds usage up for each agent, vendor or day.
+/// Adds usage up for each agent, vendor or day, or for each vendor on each day.
 pub fn grouped(entries: &[DailyUsage], by: UsageGrouping) -> UsageList {
     let mut rows: BTreeMap<UsageRowKey, Vec<&DailyUsage>> = BTreeMap::new();
     for entry in entries {

@@ -30,6 +30,7 @@ import type {
   TaskAddRequest,
   Token,
   TranscriptPage,
+  UsageGrouping,
   UsageList,
   Vendor,
   WebLogin,
@@ -180,8 +181,7 @@ export const sources = () => get<SourceList>("/v1/sources");
 
 // Usage and disk
 
-export const usage = (by: "agent" | "vendor" | "day", since: string | null) =>
-  get<UsageList>(`/v1/usage?by=${by}${since ? `&since=${segment(since)}` : ""}`);
+export const usage = (by: UsageGrouping) => get<UsageList>(`/v1/usage?by=${by}`);
 export const disk = () => get<DiskReport>("/v1/disk");
 export const sweep = (isDryRun: boolean) =>
   post<SweepReport>("/v1/sweep", { dry_run: isDryRun });

@@ -19,6 +19,7 @@ export type Delivery = Schemas["DeliveryView"];
 export type DeliveryContent = Schemas["DeliveryReport"];
 export type Usage = Schemas["Usage"];
 export type UsageRow = Schemas["UsageRow"];
+export type UsageGrouping = Schemas["UsageGrouping"];
 export type UsageList = Schemas["UsageList"];
 export type DiskReport = Schemas["DiskReport"];
 export type SweepReport = Schemas["SweepReport"];

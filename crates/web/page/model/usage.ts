@@ -35,6 +35,20 @@ export function usageDays(rows: UsageRow[], today: string, days: number): UsageD
   return result;
 }
 
+export function dayBefore(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10);
+}
+
+/** Returns the days with usage, the newest first, and always today and yesterday. */
+export function dayRows(rows: UsageRow[], today: string): UsageRow[] {
+  const none = { input: 0, cached: 0, output: 0, reasoning: 0, cost_usd: null, sessions: 0 };
+  const missing = [today, dayBefore(today)].filter((day) => !rows.some((row) => row.day === day));
+  const empty = missing.map(
+    (day): UsageRow => ({ ...none, day, fleet: null, agent: null, vendor: null }),
+  );
+  return [...rows, ...empty].sort((a, b) => (b.day ?? "").localeCompare(a.day ?? ""));
+}
+
 /** Returns a round number that is at least `value`, as the top of a chart's scale. */
 export function scaleTop(value: number): number {
   if (value <= 0) return 1;

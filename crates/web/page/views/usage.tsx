@@ -1,26 +1,38 @@
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
 import * as calls from "../api/calls.ts";
 import type { DiskReport, SweepReport, UsageList, UsageRow } from "../api/types.ts";
 import { count, dollars, plural, size } from "../model/format.ts";
-import { tokensOf, usageDays } from "../model/usage.ts";
+import { dayBefore, dayRows, tokensOf, usageDays } from "../model/usage.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { attempt } from "../parts/toast.tsx";
 import { UsageChart } from "../parts/usage-chart.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
+import { useNow } from "../state/clock.ts";
 import { useMay } from "../state/identity.ts";
 import { useResource } from "../state/resource.ts";
 import { announce } from "../state/topics.ts";
 
 const SHOWN_DAYS = 30;
+const FIRST_DAYS = 7;
 
-async function loadUsage(): Promise<{ byDay: UsageList; byAgent: UsageList }> {
-  const [byDay, byAgent] = await Promise.all([
-    calls.usage("day", null),
-    calls.usage("agent", null),
+interface UsageTables {
+  byDay: UsageList;
+  byVendorDay: UsageList;
+  byVendor: UsageList;
+  byAgent: UsageList;
+}
+
+async function loadUsage(): Promise<UsageTables> {
+  const [byDay, byVendorDay, byVendor, byAgent] = await Promise.all([
+    calls.usage("day"),
+    calls.usage("day_and_vendor"),
+    calls.usage("vendor"),
+    calls.usage("agent"),
   ]);
-  return { byDay, byAgent };
+  return { byDay, byVendorDay, byVendor, byAgent };
 }
 
 export function UsageView() {
@@ -30,10 +42,18 @@ export function UsageView() {
     <>
       <ViewHead title="Usage" />
       <Loaded of={usage} lines={6}>
-        {({ byDay, byAgent }) => (
+        {({ byDay, byVendorDay, byVendor, byAgent }) => (
           <>
-            <DayChart rows={byDay.usage} />
-            <AgentTable rows={byAgent.usage} total={byAgent.total} />
+            <DayChart rows={byVendorDay.usage} />
+            <DayTable list={byDay} />
+            <UsageTable title="By agent" rows={mostFirst(byAgent.usage)} nameOf={agentName}>
+              <Row name="Total" row={byAgent.total} />
+            </UsageTable>
+            <UsageTable
+              title="By vendor"
+              rows={mostFirst(byVendor.usage)}
+              nameOf={(row) => row.vendor ?? "unknown"}
+            />
           </>
         )}
       </Loaded>
@@ -43,8 +63,13 @@ export function UsageView() {
   );
 }
 
+/** Returns today in UTC, as the daemon counts days. */
+function todayOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
+}
+
 function DayChart({ rows }: { rows: UsageRow[] }) {
-  const today = new Date().toISOString().slice(0, 10);
+  const today = todayOf(Date.now());
   const days = useMemo(() => usageDays(rows, today, SHOWN_DAYS), [rows, today]);
   const total = days.reduce((sum, day) => sum + day.total, 0);
   if (total === 0) {
@@ -64,36 +89,70 @@ function DayChart({ rows }: { rows: UsageRow[] }) {
   );
 }
 
-function AgentTable({ rows, total }: { rows: UsageRow[]; total: UsageRow }) {
-  const sorted = [...rows].sort((a, b) => tokensOf(b) - tokensOf(a));
-  if (sorted.length === 0) return null;
+function mostFirst(rows: UsageRow[]): UsageRow[] {
+  return [...rows].sort((a, b) => tokensOf(b) - tokensOf(a));
+}
+
+function agentName(row: UsageRow): string {
+  return [row.fleet, row.agent ?? "without agent"].filter(Boolean).join("/");
+}
+
+/** The newest days. Today and yesterday are always there, so that nothing has to be looked up. */
+function DayTable({ list }: { list: UsageList }) {
+  const [isWhole, setWhole] = useState(false);
+  const now = useNow();
+  const rows = dayRows(list.usage, todayOf(now));
+  const shown = isWhole ? rows : rows.slice(0, FIRST_DAYS);
+  if (list.usage.length === 0) return null;
   return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="Usage by agent">
-      <table class="numbers">
-        <thead>
-          <tr>
-            <th>Agent</th>
-            <th>Sessions</th>
-            <th>Input</th>
-            <th>Cached</th>
-            <th>Output</th>
-            <th>Cost</th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((row) => (
-            <Row
-              key={`${row.fleet}/${row.agent}/${row.vendor}`}
-              name={[row.fleet, row.agent ?? "without agent"].filter(Boolean).join("/")}
-              row={row}
-            />
-          ))}
-        </tbody>
-        <tfoot>
-          <Row name="Total" row={total} />
-        </tfoot>
-      </table>
-    </div>
+    <>
+      <UsageTable title="By day" rows={shown} nameOf={(row) => dayName(row, todayOf(now))} />
+      {rows.length > shown.length && (
+        <button class="button quiet small" onClick={() => setWhole(true)}>
+          Show all {plural(rows.length, "day")}
+        </button>
+      )}
+    </>
+  );
+}
+
+function dayName({ day }: UsageRow, today: string): string {
+  if (day === today) return `today, ${day}`;
+  return day === dayBefore(today) ? `yesterday, ${day}` : (day ?? "");
+}
+
+function UsageTable(props: {
+  title: string;
+  rows: UsageRow[];
+  nameOf: (row: UsageRow) => string;
+  children?: ComponentChildren;
+}) {
+  const { title, rows, nameOf } = props;
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h2>{title}</h2>
+      <div class="scroll-x" tabIndex={0} role="region" aria-label={`Usage ${title.toLowerCase()}`}>
+        <table class="numbers">
+          <thead>
+            <tr>
+              <th>{title.replace("By ", "").replace(/^./, (letter) => letter.toUpperCase())}</th>
+              <th>Sessions</th>
+              <th>Input</th>
+              <th>Cached</th>
+              <th>Output</th>
+              <th>Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <Row key={nameOf(row)} name={nameOf(row)} row={row} />
+            ))}
+          </tbody>
+          {props.children && <tfoot>{props.children}</tfoot>}
+        </table>
+      </div>
+    </>
   );
 }
 
@@ -105,7 +164,15 @@ function Row({ name, row }: { name: string; row: UsageRow }) {
       <td>{count(row.input)}</td>
       <td>{count(row.cached)}</td>
       <td>{count(row.output)}</td>
-      <td>{row.cost_usd === null ? "" : dollars(row.cost_usd)}</td>
+      <td>
+        {row.cost_usd === null ? (
+          <span class="dim" title="No agent has reported a cost">
+            not reported
+          </span>
+        ) : (
+          dollars(row.cost_usd)
+        )}
+      </td>
     </tr>
   );
 }

@@ -121,6 +121,7 @@ fn usage_is_added_up_by_agent_vendor_or_day_and_sessions_are_counted_once() {
         entry(3, None, "two", 2, 40),
     ];
     let name = |row: &UsageRow| match (&row.day, &row.vendor) {
+        (Some(day), Some(vendor)) => format!("{day} {vendor}"),
         (Some(day), _) => day.to_string(),
         (_, Some(vendor)) => vendor.to_string(),
         _ => row.agent.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
@@ -129,6 +130,10 @@ fn usage_is_added_up_by_agent_vendor_or_day_and_sessions_are_counted_once() {
         (UsageGrouping::Agent, vec![("-", 1, 40), ("coder", 2, 42)]),
         (UsageGrouping::Vendor, vec![("one", 1, 12), ("two", 2, 70)]),
         (UsageGrouping::Day, vec![("2026-11-01", 1, 10), ("2026-11-02", 3, 72)]),
+        (
+            UsageGrouping::DayAndVendor,
+            vec![("2026-11-01 one", 1, 10), ("2026-11-02 one", 1, 2), ("2026-11-02 two", 2, 70)],
+        ),
     ];
     for (by, expected) in table {
         let UsageList { usage, total } = grouped(&entries, by);
