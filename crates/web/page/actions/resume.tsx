@@ -7,7 +7,9 @@ import { Sheet } from "../parts/sheet.tsx";
 import { Hints, Loaded } from "../parts/states.tsx";
 import { attempt } from "../parts/toast.tsx";
 import { useResource } from "../state/resource.ts";
+import { clearMarks } from "../state/marks.ts";
 import { closeSheet } from "../state/sheets.ts";
+import { targetsTitle } from "./targets.tsx";
 
 const DECISIONS: Record<string, string> = {
   resume: "resume its conversation",
@@ -21,25 +23,27 @@ const DECISIONS: Record<string, string> = {
   refuse: "refuse",
 };
 
-/** Shows the plan before it is carried out. Without a session: for all sessions. */
-export function ResumeSheet({ session }: { session: Session | null }) {
-  const selection: Selection = session ? { named: [session.address] } : "all";
+/** Shows the plan before it is carried out. Without sessions: for all of them. */
+export function ResumeSheet({ sessions }: { sessions: Session[] | null }) {
+  const selection: Selection = sessions ? { named: sessions.map((it) => it.address) } : "all";
   // A stopped session comes back only if it is named.
-  const isStoppedIncluded = session !== null;
-  const plan = useResource(`plan ${session?.id}`, () => calls.resumePlan(selection));
+  const isStoppedIncluded = sessions !== null;
+  const key = sessions?.map((it) => it.id).join(" ");
+  const plan = useResource(`plan ${key}`, () => calls.resumePlan(selection));
   const [report, setReport] = useState<RestoreReport | null>(null);
   const [isBusy, setBusy] = useState(false);
   const carryOut = async () => {
     setBusy(true);
     await attempt(async () => {
       const result = await calls.resume(selection, isStoppedIncluded);
+      clearMarks();
       if (result.complete) closeSheet();
       else setReport(result);
     }, "Resumed");
     setBusy(false);
   };
   return (
-    <Sheet title={session ? `Resume ${session.address}` : "Resume all"} isWide>
+    <Sheet title={sessions ? targetsTitle("Resume", sessions) : "Resume all"} isWide>
       {report ? (
         <Outcomes report={report} />
       ) : (

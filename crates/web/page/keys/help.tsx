@@ -14,7 +14,7 @@ export function KeyHelp() {
                 .map(({ key, words }) => (
                   <div key={key}>
                     <dt>
-                      <kbd>{key}</kbd>
+                      <kbd>{key === " " ? "Space" : key}</kbd>
                     </dt>
                     <dd>{words}</dd>
                   </div>
