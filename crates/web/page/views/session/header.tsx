@@ -90,6 +90,11 @@ function SessionActions({ session }: { session: Session }) {
           <Icon name="stop" size={16} /> Interrupt
         </button>
       )}
+      {mayWork && isLive(session) && (
+        <button class="button" onClick={() => openSheet({ kind: "stop", sessions: [session], isLater: false })}>
+          <Icon name="close" size={16} /> Stop
+        </button>
+      )}
       {mayWork && isResumable(session) && (
         <button class="button" onClick={() => openSheet({ kind: "resume", sessions: [session] })}>
           <Icon name="play" size={16} /> Resume
@@ -113,11 +118,6 @@ function SessionActions({ session }: { session: Session }) {
       {mayWork && session.agent && (
         <button class="button" onClick={() => openSheet({ kind: "scale", session })}>
           <Icon name="plus" size={16} /> Scale
-        </button>
-      )}
-      {mayWork && isLive(session) && (
-        <button class="button" onClick={() => openSheet({ kind: "stop", sessions: [session], isLater: false })}>
-          <Icon name="close" size={16} /> Stop
         </button>
       )}
     </div>
