@@ -51,17 +51,18 @@ export async function waitFor(check) {
 }
 
 /** Returns a new login link. */
-export function loginLink() {
-  return segueJson("web", "--no-open").url;
+export function loginLink(...words) {
+  return segueJson("web", "--no-open", ...words).url;
 }
 
 export class Scenario {
   /** What pages did that they must not do. */
   problems = [];
 
-  static async run(body) {
+  static async run(body, options = {}) {
     // Chromium cannot use its sandbox as root, as in a container.
-    const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
+    const sandbox = process.getuid() === 0 ? ["--no-sandbox"] : [];
+    const args = [...sandbox, ...(options.args ?? [])];
     const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args });
     const scenario = new Scenario(browser);
     try {
@@ -141,6 +142,24 @@ export class Scenario {
 /** Goes to a path as a link of the page does, without loading the page again. */
 export async function go(page, path) {
   await page.goto(new URL(path, page.url()).href);
+}
+
+/** Shows the terminal of a session, and waits until it is connected. */
+export async function openTerminal(page, session) {
+  await go(page, `/sessions/${session.id}/terminal`);
+  await page.locator("[data-connected=yes]").waitFor();
+}
+
+/** Takes control of the terminal that a page shows. Its keys go to the agent afterwards. */
+export async function takeControl(page) {
+  await page.getByRole("button", { name: "Take control" }).click();
+  await page.locator("[data-state=control][data-connected=yes]").waitFor();
+  await page.locator("[data-terminal]").click();
+}
+
+/** Waits until the terminal of a page shows a text. */
+export async function terminalShows(page, text) {
+  await page.locator(".xterm-rows").getByText(text).first().waitFor();
 }
 
 /** Fails if axe finds a problem for people with disabilities. */

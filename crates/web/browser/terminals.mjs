@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import { Scenario, go, segue, segueJson, startAgent } from "./support.mjs";
+import { Scenario, go, openTerminal, segue, segueJson, startAgent, takeControl, terminalShows as shows } from "./support.mjs";
 
 const host = (page) => page.locator("[data-terminal]");
 const access = (page) => page.locator("[data-role=access]");
@@ -10,14 +10,8 @@ const others = (page) => page.locator("[data-role=others]");
 
 async function open(scenario, session) {
   const page = await scenario.login();
-  await go(page, `/sessions/${session.id}/terminal`);
-  await page.locator("[data-connected=yes]").waitFor();
+  await openTerminal(page, session);
   return page;
-}
-
-/** Waits until the terminal shows a text. */
-async function shows(page, text) {
-  await page.locator(".xterm-rows").getByText(text).first().waitFor();
 }
 
 await Scenario.run(async (scenario) => {
@@ -29,10 +23,8 @@ await Scenario.run(async (scenario) => {
   await host(first).click();
   await first.keyboard.type("never");
 
-  await first.getByRole("button", { name: "Take control" }).click();
+  await takeControl(first);
   await access(first).getByText("you have control").waitFor();
-  await first.locator("[data-state=control][data-connected=yes]").waitFor();
-  await host(first).click();
   await first.keyboard.type("what is the word?");
   await shows(first, "what is the word?");
   await first.keyboard.press("Enter");
@@ -48,10 +40,8 @@ await Scenario.run(async (scenario) => {
   await others(first).getByText("1 viewer").waitFor();
   await first.getByRole("button", { name: "Release control" }).click();
   await access(first).getByText("watching").waitFor();
-  await second.getByRole("button", { name: "Take control" }).click();
+  await takeControl(second);
   await others(first).getByText("1 other in control").waitFor();
-  await second.locator("[data-state=control][data-connected=yes]").waitFor();
-  await host(second).click();
   await second.keyboard.type("hello from the second");
   await shows(first, "hello from the second");
   await second.keyboard.press("Enter");
@@ -60,7 +50,7 @@ await Scenario.run(async (scenario) => {
   await daemonDies(scenario, fox, first);
 });
 
-/** The daemon is killed while the agent writes. The pages continue without a lost line. */
+/** The daemon is killed. The pages continue when it is back. `lines.mjs` looks at every line. */
 async function daemonDies(scenario, fox, page) {
   const { pid } = segueJson("daemon");
   process.kill(pid, "SIGKILL");

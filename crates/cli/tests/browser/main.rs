@@ -5,13 +5,24 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use segue_testkit::{NetworkClient, World, scene};
+use segue_testkit::tls_client::{CHAIN, KEY};
+use segue_testkit::vendors::with_claude;
+use segue_testkit::{Model, NetworkClient, TestCertificate, World, isolated, scene};
+
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}
 
 /// Runs a scenario in a world of its own.
 fn run(scenario: &str) {
-    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let world = world();
     scene::share_environment(&world);
     listen_on_one_port(&world);
+    run_in(&world, scenario);
+}
+
+/// Runs a scenario in a world whose daemon listens.
+fn run_in(world: &World, scenario: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web");
     let packages = folder.join("node_modules/playwright-core");
     assert!(packages.exists(), "run `scripts/web browser`: {} is missing", packages.display());
@@ -81,6 +92,21 @@ fn handoff_shows_what_is_carried_and_the_story_continues_across_it() {
 }
 
 #[test]
+fn lines_that_an_agent_writes_while_the_daemon_is_dead_are_all_shown_afterwards() {
+    run("lines.mjs");
+}
+
+#[test]
+fn whole_job_is_done_with_the_keyboard_alone() {
+    run("keyboard.mjs");
+}
+
+#[test]
+fn guest_sees_one_session_until_the_link_expires_or_is_revoked() {
+    run("guests.mjs");
+}
+
+#[test]
 fn program_at_another_port_gets_the_cookie_and_cannot_use_it() {
     run("other-port.mjs");
 }
@@ -108,4 +134,38 @@ fn agents_are_scaled_conversations_taken_in_and_worktrees_restored() {
 #[test]
 fn session_at_its_usage_limit_needs_a_person_and_shows_what_helps() {
     run("failures.mjs");
+}
+
+#[test]
+fn texts_of_agents_other_names_of_the_host_and_readers_do_nothing_to_the_page() {
+    run("hostile.mjs");
+}
+
+#[test]
+fn login_and_terminals_work_over_tls_with_a_secure_cookie() {
+    let world = world();
+    scene::share_environment(&world);
+    let address = NetworkClient::listen(&world).address.to_string();
+    TestCertificate::valid().write(&world.project());
+    world.ok(["serve", "--listen", &address, "--tls-cert", CHAIN, "--tls-key", KEY]);
+    run_in(&world, "tls.mjs");
+}
+
+#[test]
+fn real_claude_code_gets_text_from_the_page_and_runs_a_tool_after_a_button_allows_it() {
+    isolated(|| {
+        let (mut world, model) = (world(), Model::start());
+        with_claude(&mut world, &model);
+        scene::share_environment(&world);
+        listen_on_one_port(&world);
+        let prompt = "[[say: ready]] hello";
+        let permission = "--permission=ask";
+        world.ok(["run", "-d", "--vendor", "claude", permission, "--name", "fox", prompt]);
+        world.ok(["wait", "fox"]);
+        run_in(&world, "claude.mjs");
+        let asked = model.wait_asked("typed in the browser");
+        assert_eq!(asked.newest(), "[[say: heard you]] typed in the browser", "{asked:?}");
+        assert!(model.exchanges().iter().any(|it| it.mentions("the tool is over")));
+        assert!(world.project().join("made-by-claude").exists());
+    });
 }

@@ -147,6 +147,12 @@ pub enum EventPayload {
     MessageCancelled {
         message: MessageId,
     },
+    /// The question of an agent is known. The status may have changed earlier, when the agent had
+    /// not drawn the question yet.
+    Asked {
+        /// The question, without its secrets.
+        question: String,
+    },
     Answered {
         given: String,
         /// The question, without its secrets.
@@ -324,6 +330,7 @@ word_enum! {
         MessageDelivered = "message_delivered",
         MessageUncertain = "message_uncertain",
         MessageCancelled = "message_cancelled",
+        Asked = "asked",
         Answered = "answered",
         TurnInterrupted = "turn_interrupted",
         HandedOver = "handed_over",
@@ -372,6 +379,7 @@ impl EventPayload {
             Self::MessageDelivered { .. } => EventKind::MessageDelivered,
             Self::MessageUncertain { .. } => EventKind::MessageUncertain,
             Self::MessageCancelled { .. } => EventKind::MessageCancelled,
+            Self::Asked { .. } => EventKind::Asked,
             Self::Answered { .. } => EventKind::Answered,
             Self::TurnInterrupted { .. } => EventKind::TurnInterrupted,
             Self::HandedOver { .. } => EventKind::HandedOver,

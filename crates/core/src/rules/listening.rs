@@ -117,6 +117,13 @@ pub fn has_tls(settings: &ListenSettings) -> bool {
     settings.transport != Transport::Plain
 }
 
+/// Returns whether a client may not notice that its connection broke. On loopback, the kernel reports
+/// that at once. Over a network a connection can break silently, and a proxy may close one on which
+/// nothing is sent.
+pub fn can_break_silently(settings: &ListenSettings) -> bool {
+    settings.transport != Transport::Plain || !settings.address.ip().is_loopback()
+}
+
 /// Returns the URL of the web page, without a path.
 pub fn page_url(settings: &ListenSettings) -> String {
     let (ip, port) = (settings.address.ip(), settings.address.port());
@@ -261,6 +268,24 @@ mod tests {
         ];
         for (address, transport, hosts, expected) in table {
             assert_eq!(page_url(&settings(address, transport, hosts)), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn only_a_connection_on_loopback_without_a_proxy_cannot_break_silently() {
+        let table = [
+            ("127.0.0.1:4747", Transport::Plain, false),
+            ("[::1]:4747", Transport::Plain, false),
+            ("127.0.0.1:4747", Transport::Proxy, true),
+            ("127.0.0.1:4747", tls(), true),
+            ("0.0.0.0:4747", tls(), true),
+        ];
+        for (address, transport, expected) in table {
+            assert_eq!(
+                can_break_silently(&settings(address, transport, &[])),
+                expected,
+                "{address}"
+            );
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{ConnectInfo, State};
 use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -15,25 +15,26 @@ use segue_core::api::{EventStreamQuery, EventsQuery, FROM_NOW};
 use segue_core::flows::tokens;
 use segue_core::model::{AccessToken, Event, EventKind, Principal};
 use segue_core::ports::{Commit, EventQuery};
+use segue_core::rules::listening;
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::access_life::until;
 use super::description::{DescribedAnswer, OperationDraft};
 use super::inputs::QueryValues;
-use super::{Admitted, App, ErrorResponse, RouteResult};
+use super::{Admitted, App, ErrorResponse, PeerInfo, RouteResult};
 use crate::event_feed::{FedEvent, MAX_EVENTS_PER_READ};
 use crate::supervisor::Supervisor;
 
 /// How many events wait for a client that does not read.
 const WAITING_EVENTS: usize = 64;
 
-/// A stream without events sends a comment after this time, so that the client notices a broken
-/// connection.
+/// A stream without events over a network sends a comment after this time, so that the client notices
+/// a broken connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// The header with the cursor of a client that connects again.
@@ -62,6 +63,7 @@ pub(crate) async fn follow(
 pub(crate) async fn stream(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
+    ConnectInfo(peer): ConnectInfo<PeerInfo>,
     headers: HeaderMap,
     QueryValues(query): QueryValues<EventStreamQuery>,
 ) -> std::result::Result<ServerSentEvents, ErrorResponse> {
@@ -73,7 +75,12 @@ pub(crate) async fn stream(
     let kinds = parse_kinds(kinds.as_deref().unwrap_or_default())?;
     let query = EventsQuery::following(sessions, after.unwrap_or(FROM_NOW)).parse()?;
     let query = allowed(&supervisor, &principal, query).await?;
-    let request = StreamRequest { query, kinds, format: StreamFormat::ServerSent };
+    let has_heartbeat = match &peer {
+        PeerInfo::Network(peer) => listening::can_break_silently(&peer.settings),
+        PeerInfo::Process(_) => false,
+    };
+    let format = StreamFormat::ServerSent { has_heartbeat };
+    let request = StreamRequest { query, kinds, format };
     Ok(ServerSentEvents(open(app, &supervisor, principal, request).await?))
 }
 
@@ -134,7 +141,7 @@ struct StreamRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StreamFormat {
     Lines,
-    ServerSent,
+    ServerSent { has_heartbeat: bool },
 }
 
 /// Starts a stream. It ends if the client disconnects, if the daemon stops, or if the token of the
@@ -184,11 +191,12 @@ impl EventSender {
     /// Sends the recorded events, then waits for new events and sends them.
     async fn send_all(&mut self) -> std::result::Result<(), StreamEnd> {
         let mut expiry = self.expiry().await?;
-        if self.request.format == StreamFormat::ServerSent {
+        if self.request.format != StreamFormat::Lines {
             self.send(Bytes::from_static(b": events of Segue\n\n")).await?;
         }
         self.send_recorded().await?;
         loop {
+            let heartbeat = self.next_heartbeat();
             tokio::select! {
                 fed = self.feed.recv() => match fed {
                     Ok(event) => self.send_new(&event).await?,
@@ -196,7 +204,7 @@ impl EventSender {
                     Err(RecvError::Lagged(_)) => self.send_recorded().await?,
                     Err(RecvError::Closed) => return Err(StreamEnd),
                 },
-                () = sleep_until(self.quiet_since + HEARTBEAT), if self.request.format == StreamFormat::ServerSent => {
+                () = until(heartbeat) => {
                     self.send(Bytes::from_static(b": heartbeat\n\n")).await?;
                 }
                 // The end of a token moves when the token is used.
@@ -204,6 +212,13 @@ impl EventSender {
                 () = self.sender.closed() => return Err(StreamEnd),
             }
         }
+    }
+
+    /// Returns when the client must be sent something. `None` if nothing has to be sent.
+    fn next_heartbeat(&self) -> Option<Instant> {
+        let has_heartbeat =
+            matches!(self.request.format, StreamFormat::ServerSent { has_heartbeat: true });
+        has_heartbeat.then(|| self.quiet_since + HEARTBEAT)
     }
 
     /// Sends the events that the store has.
@@ -245,7 +260,7 @@ impl EventSender {
         }
         let bytes = match self.request.format {
             StreamFormat::Lines => &event.line,
-            StreamFormat::ServerSent => &event.message,
+            StreamFormat::ServerSent { .. } => &event.message,
         };
         self.send(bytes.clone()).await
     }
@@ -304,7 +319,7 @@ impl DescribedAnswer for ServerSentEvents {
         }));
         let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
         let description = "server-sent events: `id` is the sequence number, `event` the kind, and \
-            `data` an `Event` as JSON; a comment every 15 seconds without events";
+            `data` an `Event` as JSON; over a network, a comment every 15 seconds without events";
         draft.respond(200, description, &content);
     }
 }

@@ -15,6 +15,11 @@ import { closeSheet } from "../state/sheets.ts";
 
 const SHOWN = 50;
 
+/** The field appears after the dialog, when the list is there. */
+function focus(field: HTMLInputElement | null): void {
+  field?.focus();
+}
+
 /** Lists conversations that were begun without Segue, and makes a session of one of them. */
 export function AdoptSheet() {
   const found = useResource("adopt", calls.adoptable);
@@ -54,7 +59,7 @@ export function AdoptSheet() {
                 class="filter"
                 placeholder="Filter"
                 aria-label="Filter the conversations"
-                data-focus
+                ref={focus}
                 value={filter}
                 onInput={(event) => setFilter(event.currentTarget.value)}
               />

@@ -23,13 +23,20 @@ const DECISIONS: Record<string, string> = {
   refuse: "refuse",
 };
 
+/** The button appears after the dialog, when the plan is there. */
+function focus(button: HTMLButtonElement | null): void {
+  button?.focus();
+}
+
 /** Shows the plan before it is carried out. Without sessions: for all of them. */
 export function ResumeSheet({ sessions }: { sessions: Session[] | null }) {
   const selection: Selection = sessions ? { named: sessions.map((it) => it.address) } : "all";
   // A stopped session comes back only if it is named.
   const isStoppedIncluded = sessions !== null;
   const key = sessions?.map((it) => it.id).join(" ");
-  const plan = useResource(`plan ${key}`, () => calls.resumePlan(selection));
+  const plan = useResource(`plan ${key}`, () =>
+    calls.resumePlan(selection, isStoppedIncluded),
+  );
   const [report, setReport] = useState<RestoreReport | null>(null);
   const [isBusy, setBusy] = useState(false);
   const carryOut = async () => {
@@ -54,7 +61,7 @@ export function ResumeSheet({ sessions }: { sessions: Session[] | null }) {
               <p class="row-of-buttons">
                 <button
                   class="button primary"
-                  data-focus
+                  ref={focus}
                   disabled={isBusy || data.to_bring_back === 0}
                   onClick={() => void carryOut()}
                 >
@@ -72,11 +79,33 @@ export function ResumeSheet({ sessions }: { sessions: Session[] | null }) {
   );
 }
 
+type PlanRow = PlanReport["plan"][number];
+
+/** The sessions that are left as they are. */
+const UNTOUCHED = ["running", "waiting", "rest"];
+
 function Plan({ plan }: { plan: PlanReport }) {
-  if (plan.plan.length === 0) return <p>There is nothing to bring back.</p>;
+  const isUntouched = (row: PlanRow) => UNTOUCHED.includes(row.decision);
+  const changed = plan.plan.filter((row) => !isUntouched(row));
+  const untouched = plan.plan.filter(isUntouched);
+  return (
+    <>
+      {changed.length === 0 && <p>There is nothing to bring back.</p>}
+      <PlanRows rows={changed} />
+      {untouched.length > 0 && (
+        <details>
+          <summary>{plural(untouched.length, "session")} stay as they are</summary>
+          <PlanRows rows={untouched} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function PlanRows({ rows }: { rows: PlanRow[] }) {
   return (
     <ul class="rows">
-      {plan.plan.map((row) => (
+      {rows.map((row) => (
         <li key={row.address} class="row wrap">
           <strong>{row.address}</strong>
           <span class="dim">{row.vendor}</span>
@@ -84,7 +113,9 @@ function Plan({ plan }: { plan: PlanReport }) {
             {row.decision === "refuse" && "✕ "}
             {DECISIONS[row.decision] ?? row.decision}
           </span>
-          {row.note && <span class="row-note dim">{row.note}</span>}
+          {row.note && row.note !== row.decision && (
+            <span class="row-note dim">{row.note}</span>
+          )}
           <Hints hints={row.hints} />
         </li>
       ))}

@@ -148,8 +148,8 @@ export const adoptable = () => post<AdoptReport>("/v1/adopt", NO_ADOPTION);
 export const adopt = ({ vendor, vendor_session_id: id }: AdoptCandidate) =>
   post<AdoptReport>("/v1/adopt", { ...NO_ADOPTION, vendor, id });
 
-export const resumePlan = (selection: Selection) =>
-  post<PlanReport>("/v1/resume", { plan: true, selection, fresh: [], stopped: true });
+export const resumePlan = (selection: Selection, stopped: boolean) =>
+  post<PlanReport>("/v1/resume", { plan: true, selection, fresh: [], stopped });
 export const resume = (selection: Selection, stopped: boolean) =>
   post<RestoreReport>("/v1/resume", { plan: false, selection, fresh: [], stopped });
 

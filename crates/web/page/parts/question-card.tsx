@@ -82,6 +82,7 @@ export function QuestionCard(props: {
             session={session}
             question={dialog}
             isDisabled={isGone}
+            isInside={isInside ?? false}
             onAnswered={() => setAnswered(dialog.id)}
           />
         </>
@@ -111,6 +112,7 @@ function Answers(props: {
   session: Session;
   question: Question;
   isDisabled: boolean;
+  isInside: boolean;
   onAnswered: () => void;
 }) {
   const { session, question } = props;
@@ -126,6 +128,7 @@ function Answers(props: {
       </p>
     );
   }
+  const last = question.choices.length - 1;
   const answer = async (index: number) => {
     setSending(true);
     if (await giveAnswer(session, question, index)) props.onAnswered();
@@ -140,7 +143,10 @@ function Answers(props: {
           disabled={isSending || props.isDisabled}
           onClick={() => void answer(index)}
         >
-          <kbd>{index + 1}</kbd> {choice}
+          {/* In a session, numbers are for its tabs. */}
+          {!props.isInside && <kbd>{index + 1}</kbd>}
+          {props.isInside && index === 0 && <kbd>y</kbd>}
+          {props.isInside && index > 0 && index === last && <kbd>d</kbd>} {choice}
         </button>
       ))}
     </div>

@@ -40,9 +40,13 @@ type ServerMessage =
 // Measuring the latency more often than this would only cost.
 const PING_INTERVAL_MS = 2000;
 
+// More than a person types while a connection opens.
+const MAX_UNSENT_MESSAGES = 1000;
+
 export class TerminalSocket {
   private readonly socket: WebSocket;
   private nextIsSnapshot: TerminalSize | null = null;
+  private unsent: (string | Uint8Array<ArrayBuffer>)[] = [];
   private pings = new Map<number, number>();
   private lastPing = -PING_INTERVAL_MS;
 
@@ -59,7 +63,7 @@ export class TerminalSocket {
     url.searchParams.set("columns", String(size?.columns ?? 80));
     this.socket = new WebSocket(url, pageProtocols());
     this.socket.binaryType = "arraybuffer";
-    this.socket.onopen = () => this.ping();
+    this.socket.onopen = () => this.opened();
     this.socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.receive(event.data);
     this.socket.onclose = () => handlers.closed();
   }
@@ -108,6 +112,17 @@ export class TerminalSocket {
 
   private send(data: string | Uint8Array<ArrayBuffer>): void {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(data);
+    // Keys that are typed while the connection opens, as after "Take control", are not lost.
+    else if (this.isOpening && this.unsent.length < MAX_UNSENT_MESSAGES) this.unsent.push(data);
+  }
+
+  private get isOpening(): boolean {
+    return this.socket.readyState === WebSocket.CONNECTING;
+  }
+
+  private opened(): void {
+    for (const data of this.unsent.splice(0)) this.socket.send(data);
+    this.ping();
   }
 
   private receive(data: string | ArrayBuffer): void {

@@ -71,6 +71,7 @@ class ConnectedStream implements Stream {
         this.socket?.inputBytes(Uint8Array.from(text, (it) => it.charCodeAt(0)));
       }
     });
+    terminal.attachCustomKeyEventHandler((event) => !this.releases(event));
     const observer = new ResizeObserver(() => this.screen.fitFont());
     observer.observe(host);
     this.cleanups.push(() => observer.disconnect());
@@ -85,6 +86,15 @@ class ConnectedStream implements Stream {
     terminal.options.cursorBlink = false;
     this.connect();
     if (access === "control") terminal.focus();
+  }
+
+  /** Ctrl-\ releases control, as it does in `segue attach`: all other keys go to the agent. */
+  private releases(event: KeyboardEvent): boolean {
+    if (!event.ctrlKey || event.key !== "\\" || !this.state.isControlling) return false;
+    event.preventDefault();
+    this.setAccess("view");
+    this.screen.terminal.blur();
+    return true;
   }
 
   fitToWindow(): void {

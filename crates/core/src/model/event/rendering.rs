@@ -59,6 +59,7 @@ impl fmt::Display for EventPayload {
             Self::MessageQueued { message, again: None }
             | Self::MessageTyped { message }
             | Self::MessageCancelled { message } => write!(f, "message {message}"),
+            Self::Asked { question } => f.write_str(question),
             Self::Answered { given, question } => {
                 f.write_str(&answered(given, question.as_deref()))
             }

@@ -218,9 +218,7 @@ impl Actor {
             other => word(other).to_owned(),
         };
         let given = held.reason.map_or(given.clone(), |reason| format!("{given} ({reason})"));
-        let asked = report.dialog.as_ref().map(|it| dialog::summary(&it.question, &it.choices));
-        let asked = asked.filter(|asked| !asked.is_empty());
-        let question = asked.map(|asked| redaction::redact(&asked).into_owned());
+        let question = report.dialog.as_ref().map(recorded_question).filter(|it| !it.is_empty());
         let payload = EventPayload::Answered { given, question };
         let events = vec![self.state.event(&self.ports, payload)];
         let answer = serde_json::to_string(&report)
@@ -229,6 +227,11 @@ impl Actor {
         self.state.commit(&self.ports, Commit { changes, events }).await?;
         Ok(report)
     }
+}
+
+/// Returns the text of a question for the log, without its secrets.
+pub(super) fn recorded_question(asked: &Dialog) -> String {
+    redaction::redact(&dialog::summary(&asked.question, &asked.choices)).into_owned()
 }
 
 fn word(answer: &ports::Answer) -> &str {

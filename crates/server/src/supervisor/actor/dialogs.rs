@@ -14,12 +14,14 @@
 use std::time::Duration;
 
 use segue_core::api::OutcomeNote;
+use segue_core::failpoint;
 use segue_core::flows::{messages, worktrees};
-use segue_core::model::{Dialog, Screen, Showing, Status, WaitingFor};
-use segue_core::ports::{Answer, Interaction};
+use segue_core::model::{Dialog, EventPayload, Screen, Showing, Status, WaitingFor};
+use segue_core::ports::{Answer, Commit, Interaction};
 use segue_core::rules::dialog::{self, Takes};
 use tokio::time::Instant;
 
+use super::answers::recorded_question;
 use super::{Actor, SessionTimeout};
 
 /// How long an agent may take to draw a question after it began to wait.
@@ -47,6 +49,8 @@ pub(super) struct Asking {
     answered_by_segue: Option<String>,
     /// Whether the agent has drawn since the screen was read.
     pub(super) is_stale: bool,
+    /// Whether an event has reported that the question is known.
+    is_reported: bool,
 }
 
 /// A question without an answer.
@@ -94,14 +98,31 @@ impl Actor {
             self.read_dialog_later(DRAW_TIMEOUT);
         }
         let is_known = self.asking.dialog.as_ref().is_some_and(|it| it.kind == kind);
-        if is_known && !self.asking.is_stale {
-            return;
+        if !is_known || self.asking.is_stale {
+            self.asking.is_stale = false;
+            let dialog = self.read_dialog(kind).await;
+            self.set_dialog(dialog);
+            if kind == WaitingFor::Trust {
+                self.trust_own_worktree().await;
+            }
         }
-        self.asking.is_stale = false;
-        let dialog = self.read_dialog(kind).await;
-        self.set_dialog(dialog);
-        if kind == WaitingFor::Trust {
-            self.trust_own_worktree().await;
+        self.report_question().await;
+    }
+
+    /// Reports to clients that the question is known: they may have read the status before it was.
+    /// Only the first text is reported, so that an agent that draws again and again fills no log.
+    async fn report_question(&mut self) {
+        let Some(dialog) = self.asking.dialog.as_ref().filter(|_| !self.asking.is_reported) else {
+            return;
+        };
+        let payload = EventPayload::Asked { question: recorded_question(dialog) };
+        let events = vec![self.state.event(&self.ports, payload)];
+        self.asking.is_reported = true;
+        failpoint::hit("dialog.record.before");
+        let recorded = self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await;
+        failpoint::hit("dialog.record.after");
+        if let Err(error) = recorded {
+            tracing::warn!(%error, "a question is not in the log");
         }
     }
 

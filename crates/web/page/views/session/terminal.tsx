@@ -130,7 +130,11 @@ function Watchers({ state }: { state: StreamState | null }) {
   const others = isControlling ? controllers - 1 : controllers;
   return (
     <>
-      <span class={isControlling ? "pill is-accent" : "pill"} data-role="access">
+      <span
+        class={isControlling ? "pill is-accent" : "pill"}
+        title={isControlling ? "Ctrl-\\ releases control" : ""}
+        data-role="access"
+      >
         <Icon name={isControlling ? "keyboard" : "eye"} size={14} />
         {isControlling ? "you have control" : "watching"}
       </span>
