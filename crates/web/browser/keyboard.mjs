@@ -58,7 +58,7 @@ await Scenario.run(async (scenario) => {
   await keys.press("Control+Enter");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   segue("wait", "owl", "--for", "waiting");
-  await keys.press("i");
+  await keys.press("H");
   await page.locator("article.question").getByText("Allow?").waitFor();
   await keys.press("j");
   await keys.press("1");

@@ -63,7 +63,8 @@ async function tokens(page, origin) {
   const row = section.getByRole("listitem").filter({ hasText: "reader" });
   await row.getByText("read", { exact: true }).waitFor();
   await checkAccess(page, "a new token");
-  await row.getByRole("button", { name: "Revoke" }).click();
+  await section.getByRole("button", { name: /^Log out browser-/ }).waitFor();
+  await row.getByRole("button", { name: "Revoke reader" }).click();
   await section.getByText("No program has a token.").waitFor();
   assert.equal(await ask(origin, token), 401);
   await page.reload();

@@ -39,7 +39,7 @@ export function ask(name, question = "/ask") {
 }
 
 const CHECK_MS = 50;
-const GIVE_UP_MS = 60_000;
+const GIVE_UP_MS = Number(process.env.SEGUE_PATIENCE_MS ?? 60_000);
 
 /** Waits until a check of something outside of the page succeeds. */
 export async function waitFor(check) {
@@ -106,7 +106,7 @@ export class Scenario {
   async page(options = {}) {
     const context = await this.browser.newContext({ viewport: DESKTOP, colorScheme: "dark", ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(GIVE_UP_MS);
     await page.addInitScript(() => {
       addEventListener("securitypolicyviolation", (event) => {
         console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`);

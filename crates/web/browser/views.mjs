@@ -17,7 +17,7 @@ await Scenario.run(async (scenario) => {
     ["sessions", "/sessions", "reader"],
     ["terminal", session("terminal"), "Take control"],
     ["conversation", session("talk"), "Hand over from here"],
-    ["review", session("review", worktree.id), "greeting.txt"],
+    ["review", session("review", worktree.id), "greeting.rs"],
     ["messages", session("messages"), "delivered"],
     ["log", session("log"), "status changed"],
     ["tasks", "/tasks", "Write the release notes"],
@@ -56,7 +56,7 @@ async function dialogs(scenario, asking) {
   const page = await scenario.login();
   await go(page, `/sessions/${asking.id}/log`);
   await page.getByText("status changed").first().waitFor();
-  const sheets = [["s", "Send to"], ["h", "Hand over"], ["x", "Stop"], ["c", "New session"], ["T", "New task"], ["R", "Resume all"], ["?", "Keys"]];
+  const sheets = [["s", "Send to"], ["h", "Hand over"], ["x", "Stop"], ["F2", "Rename"], ["c", "New session"], ["T", "New task"], ["A", "Take in"], ["R", "Resume all"], ["d", "Answer"], ["?", "Keys"]];
   for (const [key, title] of sheets) {
     await page.keyboard.press(key);
     const dialog = page.getByRole("dialog", { name: title });

@@ -24,6 +24,19 @@ export function commitFiles(files) {
 /** Markup that would run or load something if the page took it for HTML. */
 export const MARKUP = '<img src=x onerror="alert(1)"> <script>alert(2)</script> <b id="injected">bold</b>';
 
+const GREETING = `/// Greets everybody.
+fn main() {
+    let name = "world";
+    println!("hello {name}");
+}
+`;
+const CHANGED_GREETING = `/// Greets everybody, or the person that the first argument names.
+fn main() {
+    let name = std::env::args().nth(1).unwrap_or_else(|| "world".to_owned());
+    println!("hello {name}");
+}
+`;
+
 const PROJECT = `[fleet]
 name = "shop"
 
@@ -33,7 +46,7 @@ vendor = "demo"
 `;
 
 export function fillWorld() {
-  commitFiles({ "greeting.txt": "hello\nworld\n", "segue.toml": PROJECT });
+  commitFiles({ "greeting.rs": GREETING, "segue.toml": PROJECT });
   segue("trust", "--yes");
 
   startAgent("reader", "remember the word amber");
@@ -43,7 +56,7 @@ export function fillWorld() {
   segue("run", "-d", "--vendor", "demo", "--name", "coder", "--worktree", "feat/greeting", "hello");
   segue("wait", "coder");
   const coder = segueJson("ls", "--all").sessions.find((it) => it.name === "coder");
-  writeFileSync(join(coder.worktree, "greeting.txt"), "hello\nbrave\nworld\n");
+  writeFileSync(join(coder.worktree, "greeting.rs"), CHANGED_GREETING);
 
   segue("task", "add", "--agent", "worker", "--wait", "Write the release notes");
   startAgent("builder");

@@ -75,7 +75,7 @@ test("a moved task gets its place, and only its neighbours get other priorities"
 
 test("an event names the topics that it changes", () => {
   const event = (kind: string, id: string | null) => ({ kind, session: id }) as LogEvent;
-  assert.deepEqual(topicsOf(event("message_queued", "s")), ["sessions", "session:s", "messages:s"]);
+  assert.deepEqual(topicsOf(event("message_queued", "s")), ["sessions", "session:s", "usage", "messages:s"]);
   assert.deepEqual(topicsOf(event("task_changed", null)), ["tasks"]);
   assert.deepEqual(topicsOf(event("a_newer_kind", null)), []);
 });

@@ -144,3 +144,28 @@ fn real_claude_code_gets_text_from_the_page_and_runs_a_tool_after_a_button_allow
         assert!(world.project().join("made-by-claude").exists());
     });
 }
+
+#[test]
+fn settings_show_tokens_sources_links_and_findings_with_their_cures() {
+    run("settings.mjs");
+}
+
+#[test]
+fn usage_grows_by_events_and_a_sweep_shows_what_it_removes() {
+    run("usage.mjs");
+}
+
+#[test]
+fn marked_sessions_are_sent_to_stopped_and_resumed_together() {
+    run("several.mjs");
+}
+
+#[test]
+fn agents_are_scaled_conversations_taken_in_and_worktrees_restored() {
+    run("manage.mjs");
+}
+
+#[test]
+fn session_at_its_usage_limit_needs_a_person_and_shows_what_helps() {
+    run("failures.mjs");
+}

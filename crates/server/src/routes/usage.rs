@@ -10,5 +10,6 @@ pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
     Sent(request): Sent<UsageRequest>,
 ) -> RouteResult<UsageList> {
+    supervisor.count_all_usage().await;
     Ok(Json(usage::list(&supervisor.ports, &principal, &request).await?))
 }

@@ -36,6 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use segue_core::api::{Finding, SessionView};
 use segue_core::flows::open_elsewhere::{self, OpenElsewhere};
 use segue_core::flows::{SessionState, bringing_back, machines, view};
@@ -44,6 +45,7 @@ use segue_core::ports::{Fault, Ports, SessionActivity, SessionQuery, SessionSumm
 use segue_core::rules::machines::ON_ANOTHER_MACHINE;
 use segue_core::{Error, Kind, Result};
 use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::time::timeout;
 
 pub(crate) use accounts::{Account, StartTrigger};
 pub(crate) use actor::{
@@ -178,6 +180,17 @@ impl Supervisor {
         if let Err(error) = counted {
             tracing::warn!(%session, %error, "the usage could not be counted");
         }
+    }
+
+    /// Counts what the sessions in memory have used until now, and waits at most some seconds for
+    /// it. A client that asks after the end of a turn gets the usage of that turn. A count reads what
+    /// was added to the transcripts since the last one.
+    pub(crate) async fn count_all_usage(&self) {
+        const MAX_WAIT: Duration = Duration::from_secs(5);
+        let inboxes: Vec<Inbox> = self.actors().values().cloned().collect();
+        let count = |inbox| ask(inbox, |reply| SessionRequest::CountUsage { reply });
+        // A session that ends or fails meanwhile has nothing to wait for.
+        let _counted = timeout(MAX_WAIT, join_all(inboxes.iter().map(count))).await;
     }
 
     /// Sends a request to the session's actor and waits for its reply.

@@ -7,7 +7,9 @@ import { Sheet } from "../parts/sheet.tsx";
 import { Hints, Loaded } from "../parts/states.tsx";
 import { attempt } from "../parts/toast.tsx";
 import { useResource } from "../state/resource.ts";
+import { clearMarks } from "../state/marks.ts";
 import { closeSheet } from "../state/sheets.ts";
+import { targetsTitle } from "./targets.tsx";
 
 const DECISIONS: Record<string, string> = {
   resume: "resume its conversation",
@@ -26,25 +28,29 @@ function focus(button: HTMLButtonElement | null): void {
   button?.focus();
 }
 
-/** Shows the plan before it is carried out. Without a session: for all sessions. */
-export function ResumeSheet({ session }: { session: Session | null }) {
-  const selection: Selection = session ? { named: [session.address] } : "all";
+/** Shows the plan before it is carried out. Without sessions: for all of them. */
+export function ResumeSheet({ sessions }: { sessions: Session[] | null }) {
+  const selection: Selection = sessions ? { named: sessions.map((it) => it.address) } : "all";
   // A stopped session comes back only if it is named.
-  const isStoppedIncluded = session !== null;
-  const plan = useResource(`plan ${session?.id}`, () => calls.resumePlan(selection));
+  const isStoppedIncluded = sessions !== null;
+  const key = sessions?.map((it) => it.id).join(" ");
+  const plan = useResource(`plan ${key}`, () =>
+    calls.resumePlan(selection, isStoppedIncluded),
+  );
   const [report, setReport] = useState<RestoreReport | null>(null);
   const [isBusy, setBusy] = useState(false);
   const carryOut = async () => {
     setBusy(true);
     await attempt(async () => {
       const result = await calls.resume(selection, isStoppedIncluded);
+      clearMarks();
       if (result.complete) closeSheet();
       else setReport(result);
     }, "Resumed");
     setBusy(false);
   };
   return (
-    <Sheet title={session ? `Resume ${session.address}` : "Resume all"} isWide>
+    <Sheet title={sessions ? targetsTitle("Resume", sessions) : "Resume all"} isWide>
       {report ? (
         <Outcomes report={report} />
       ) : (
@@ -73,11 +79,33 @@ export function ResumeSheet({ session }: { session: Session | null }) {
   );
 }
 
+type PlanRow = PlanReport["plan"][number];
+
+/** The sessions that are left as they are. */
+const UNTOUCHED = ["running", "waiting", "rest"];
+
 function Plan({ plan }: { plan: PlanReport }) {
-  if (plan.plan.length === 0) return <p>There is nothing to bring back.</p>;
+  const isUntouched = (row: PlanRow) => UNTOUCHED.includes(row.decision);
+  const changed = plan.plan.filter((row) => !isUntouched(row));
+  const untouched = plan.plan.filter(isUntouched);
+  return (
+    <>
+      {changed.length === 0 && <p>There is nothing to bring back.</p>}
+      <PlanRows rows={changed} />
+      {untouched.length > 0 && (
+        <details>
+          <summary>{plural(untouched.length, "session")} stay as they are</summary>
+          <PlanRows rows={untouched} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function PlanRows({ rows }: { rows: PlanRow[] }) {
   return (
     <ul class="rows">
-      {plan.plan.map((row) => (
+      {rows.map((row) => (
         <li key={row.address} class="row wrap">
           <strong>{row.address}</strong>
           <span class="dim">{row.vendor}</span>
@@ -85,7 +113,9 @@ function Plan({ plan }: { plan: PlanReport }) {
             {row.decision === "refuse" && "✕ "}
             {DECISIONS[row.decision] ?? row.decision}
           </span>
-          {row.note && <span class="row-note dim">{row.note}</span>}
+          {row.note && row.note !== row.decision && (
+            <span class="row-note dim">{row.note}</span>
+          )}
           <Hints hints={row.hints} />
         </li>
       ))}

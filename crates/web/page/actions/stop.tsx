@@ -3,37 +3,72 @@ import type { Session, Worktree } from "../api/types.ts";
 import { plural } from "../model/format.ts";
 import { Sheet } from "../parts/sheet.tsx";
 import { attempt } from "../parts/toast.tsx";
+import { stopAfterTurn, stopNow } from "../state/later.ts";
+import { clearMarks } from "../state/marks.ts";
 import { useResource } from "../state/resource.ts";
 import { closeSheet } from "../state/sheets.ts";
+import { SheetTargets, targetsTitle } from "./targets.tsx";
 
-export function StopSheet({ session }: { session: Session }) {
+const CUT_OFF_WORDS = '"Stop now" ends the process in the middle of its turn.';
+
+/** Shows what a stop does, then stops sessions: now, or at the end of their turns. */
+export function StopSheet({ sessions, isLater }: { sessions: Session[]; isLater: boolean }) {
+  const hasWorktree = sessions.some((it) => it.worktree);
   const worktrees = useResource("stop", () =>
-    session.worktree ? calls.worktrees() : Promise.resolve<Worktree[]>([]),
+    hasWorktree ? calls.worktrees() : Promise.resolve<Worktree[]>([]),
   );
-  const own = worktrees.data?.find((it) => it.path === session.worktree);
+  const working = sessions.filter((it) => it.status === "working");
+  const own = (worktrees.data ?? []).filter((tree) =>
+    sessions.some((it) => it.worktree === tree.path),
+  );
+  const queued = sessions.reduce((sum, it) => sum + it.queued_messages, 0);
+  const name = sessions.length === 1 ? sessions[0]?.name : plural(sessions.length, "session");
+  const finish = () => {
+    clearMarks();
+    closeSheet();
+  };
   const stop = async () => {
-    const isDone = await attempt(async () => {
-      const { failed } = await calls.stop(session.address);
-      const [failure] = failed;
-      if (failure) throw new Error(failure.error.message);
-    }, `${session.name} is stopped`);
-    if (isDone) closeSheet();
+    const words = sessions.length === 1 ? `${name} is stopped` : `${name} are stopped`;
+    if (await attempt(() => stopNow(sessions), words)) finish();
+  };
+  const stopLater = () => {
+    for (const session of sessions) void stopAfterTurn(session);
+    finish();
   };
   return (
-    <Sheet title={`Stop ${session.address}`}>
+    <Sheet title={targetsTitle("Stop", sessions)}>
+      <SheetTargets sessions={sessions} />
       <ul>
         <li>
-          The agent's process ends{session.status === "working" && " in the middle of its turn"}.
+          {working.length === 0
+            ? "No turn is cut off: the process ends between two turns."
+            : `${working.map((it) => it.name).join(", ")} works: ${CUT_OFF_WORDS}`}
         </li>
         <li>The conversation stays. Resume brings it back.</li>
-        {own && <li>{worktreeWords(own)}</li>}
-        {session.queued_messages > 0 && (
-          <li>{plural(session.queued_messages, "message")} stay queued until it is resumed.</li>
+        {own.map((tree) => (
+          <li key={tree.worktree}>{worktreeWords(tree)}</li>
+        ))}
+        {queued > 0 && <li>{plural(queued, "message")} stay queued until it is resumed.</li>}
+        {working.length > 0 && (
+          <li>"Stop after this turn" needs this page: keep it open until then.</li>
         )}
       </ul>
       <p class="row-of-buttons">
-        <button class="button primary" data-focus onClick={() => void stop()}>
-          Stop {session.name}
+        {working.length > 0 && (
+          <button
+            class={isLater ? "button primary" : "button"}
+            {...(isLater ? { "data-focus": true } : {})}
+            onClick={stopLater}
+          >
+            Stop after this turn
+          </button>
+        )}
+        <button
+          class={isLater && working.length > 0 ? "button" : "button primary"}
+          {...(isLater && working.length > 0 ? {} : { "data-focus": true })}
+          onClick={() => void stop()}
+        >
+          {working.length > 0 ? "Stop now" : `Stop ${name}`}
         </button>
         <button class="button" onClick={closeSheet}>
           Cancel

@@ -3,6 +3,8 @@
 import { get, post, postWithoutLogin, remove } from "./http.ts";
 import { forgetPageKey, keepPageKey, pageKey } from "./page-key.ts";
 import type {
+  AdoptCandidate,
+  AdoptReport,
   Attention,
   CreatedShare,
   CreatedToken,
@@ -19,12 +21,14 @@ import type {
   PlanReport,
   RestoreReport,
   RunRequest,
+  ScaleReport,
   Scope,
   Screen,
   Selection,
   Session,
   Share,
   SourceList,
+  StopReport,
   SweepReport,
   Task,
   TaskAddRequest,
@@ -33,6 +37,7 @@ import type {
   UsageGrouping,
   UsageList,
   Vendor,
+  WaitReport,
   WebLogin,
   Worktree,
   WorktreeAction,
@@ -120,14 +125,31 @@ export const answer = (session: string, given: string, question: string) =>
     question,
   });
 
-export const stop = (address: string) =>
-  post<{ failed: { error: { message: string } }[] }>("/v1/stop", {
-    cwd: ANY_FOLDER,
-    selection: { named: [address] },
-  });
+export const stop = (addresses: string[]) =>
+  post<StopReport>("/v1/stop", { cwd: ANY_FOLDER, selection: { named: addresses } });
 
-export const resumePlan = (selection: Selection) =>
-  post<PlanReport>("/v1/resume", { plan: true, selection, fresh: [], stopped: true });
+/** Waits until the turn of a session has ended. */
+export const waitUntilIdle = (session: string, signal: AbortSignal) =>
+  post<WaitReport>("/v1/wait", { cwd: ANY_FOLDER, session, target: "idle" }, signal);
+
+export const interrupt = (session: string) =>
+  post<unknown>("/v1/interrupt", { cwd: ANY_FOLDER, session });
+export const rename = (session: string, name: string) =>
+  post<Session>("/v1/rename", { cwd: ANY_FOLDER, session, name });
+
+/** Changes how many agents of a kind the project file of a folder has. */
+export const scale = (cwd: string, fleet: string, agent: string, count: number) =>
+  post<ScaleReport>("/v1/scale", { caller: { cwd }, agent, count, fleet });
+
+const NO_ADOPTION = { vendor: null, id: null, name: null, all: false, since: null };
+
+/** Lists the conversations that were begun without Segue. */
+export const adoptable = () => post<AdoptReport>("/v1/adopt", NO_ADOPTION);
+export const adopt = ({ vendor, vendor_session_id: id }: AdoptCandidate) =>
+  post<AdoptReport>("/v1/adopt", { ...NO_ADOPTION, vendor, id });
+
+export const resumePlan = (selection: Selection, stopped: boolean) =>
+  post<PlanReport>("/v1/resume", { plan: true, selection, fresh: [], stopped });
 export const resume = (selection: Selection, stopped: boolean) =>
   post<RestoreReport>("/v1/resume", { plan: false, selection, fresh: [], stopped });
 
@@ -159,12 +181,12 @@ export const worktrees = () =>
   allPages("/v1/worktrees", (page) => (page as { worktrees: Worktree[] }).worktrees);
 export const worktreeDiff = (id: string) =>
   get<WorktreeDiff>(`/v1/worktrees/${segment(id)}/diff`);
-export const salvage = (name: string) => worktreeAction("salvage", name);
-export const restoreWorktree = (name: string) => worktreeAction("restore", name);
-export const removeWorktree = (name: string) => worktreeAction("remove", name);
+export const salvage = (path: string) => worktreeAction("salvage", path);
+export const restoreWorktree = (path: string) => worktreeAction("restore", path);
+export const removeWorktree = (path: string) => worktreeAction("remove", path);
 
-function worktreeAction(action: string, name: string): Promise<WorktreeAction> {
-  return post<WorktreeAction>(`/v1/worktrees/${action}`, { cwd: ANY_FOLDER, name });
+function worktreeAction(action: string, path: string): Promise<WorktreeAction> {
+  return post<WorktreeAction>(`/v1/worktrees/${action}`, { cwd: ANY_FOLDER, name: path });
 }
 
 // Deliveries and sources

@@ -29,8 +29,9 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return read<T>(await request(path, { method: "GET", signal: signal ?? null }));
 }
 
-export async function post<T>(path: string, body?: unknown): Promise<T> {
-  return read<T>(await request(path, change("POST", body)));
+export async function post<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const options = { ...change("POST", body), signal: signal ?? null };
+  return read<T>(await request(path, options));
 }
 
 /** Sends a change that needs no login. Its refusal does not end the login of this browser. */

@@ -49,6 +49,7 @@ export type StoryPart = Schemas["StoryPart"];
 export type AdoptReport = Schemas["AdoptReport"];
 export type AdoptCandidate = Schemas["AdoptCandidate"];
 export type ScaleReport = Schemas["ScaleReport"];
+export type WaitReport = Schemas["WaitReport"];
 export type StopReport = Schemas["StopReport"];
 export type SourceList = Schemas["SourceList"];
 export type Source = Schemas["SourceView"];

@@ -5,6 +5,7 @@ import { SESSION_TABS, sessionPath } from "../model/routes.ts";
 import { isLive, isResumable } from "../model/status.ts";
 import { fleet } from "../state/fleet.ts";
 import { identity, may } from "../state/identity.ts";
+import { markedSessions, toggleMark } from "../state/marks.ts";
 import { currentRoute, go } from "../state/navigation.ts";
 import { choose, preferences } from "../state/preferences.ts";
 import { openSheet } from "../state/sheets.ts";
@@ -17,6 +18,8 @@ import {
   moveTask,
   moveToFile,
   pressButton,
+  pressSelected,
+  selectedHas,
   selectedSession,
 } from "./selection.ts";
 
@@ -48,6 +51,44 @@ function withSession(action: (session: Session) => void): () => void {
 
 const hasSession = () => currentSession() !== null;
 
+function hasLiveSession(): boolean {
+  const session = currentSession();
+  return session !== null && isLive(session);
+}
+
+const isWorking = () => currentSession()?.status === "working";
+
+/** Returns the sessions that an action is for: those that are marked, or else the current one. */
+function targets(): Session[] {
+  const marked = currentRoute().view === "sessions" ? markedSessions() : [];
+  if (marked.length > 0) return marked;
+  const session = currentSession();
+  return session ? [session] : [];
+}
+
+function withTargets(action: (sessions: Session[]) => void): () => void {
+  return () => {
+    const sessions = targets();
+    if (sessions.length > 0) action(sessions);
+  };
+}
+
+const hasTargets = () => targets().length > 0;
+const hasLiveTargets = () => targets().some(isLive);
+
+const WORKTREE_WORDS = {
+  salvage: "Salvage the selected worktree",
+  remove: "Remove the folder of the selected worktree",
+  restore: "Restore the selected worktree",
+} as const;
+
+function takeControl(session: Session): void {
+  const route = currentRoute();
+  const isThere = route.view === "session" && route.tab === "terminal";
+  if (isThere) pressButton("take-control");
+  else go(sessionPath(session.id, "terminal"));
+}
+
 /** Goes to the next or the previous session that needs a person. */
 function goToAttention(step: 1 | -1): void {
   const { attention } = fleet.get();
@@ -61,10 +102,13 @@ function goToAttention(step: 1 | -1): void {
   if (session) go(sessionPath(session.id, "terminal"));
 }
 
-function answer(choice: number | null): () => void {
+function answer(which: "first" | "last" | null): () => void {
   return () => {
     const session = askingSession();
-    if (session) openSheet({ kind: "answer", session, choice });
+    if (!session?.dialog) return;
+    const last = Math.max(0, session.dialog.choices.length - 1);
+    const choice = which === null ? null : which === "first" ? 0 : last;
+    openSheet({ kind: "answer", session, choice });
   };
 }
 
@@ -93,12 +137,12 @@ function nextTheme(): void {
 }
 
 const PLACES: PageCommand[] = [
-  { key: "i", words: "Needs you", run: () => go("/") },
+  { key: "H", words: "Needs you", run: () => go("/") },
   { key: "l", words: "Sessions", run: () => go("/sessions") },
   { key: "t", words: "Tasks", run: () => go("/tasks") },
-  { key: "d", words: "Deliveries", run: () => go("/deliveries") },
-  { key: "u", words: "Usage and disk", run: () => go("/usage") },
   { key: "w", words: "Worktrees", run: () => go("/worktrees") },
+  { key: "V", words: "Deliveries", run: () => go("/deliveries") },
+  { key: "U", words: "Usage and disk", run: () => go("/usage") },
   { key: ",", words: "Settings", run: () => go("/settings") },
   { key: "q", words: "Back", run: back },
 ];
@@ -154,21 +198,77 @@ const ACTIONS: PageCommand[] = [
     words: "Answer with the first choice",
     scope: "send",
     isPossible: hasQuestion,
-    run: answer(0),
+    run: answer("first"),
+  },
+  {
+    key: "d",
+    words: "Answer with the last choice, which denies",
+    scope: "send",
+    isPossible: hasQuestion,
+    run: answer("last"),
+  },
+  {
+    key: "e",
+    words: "Take control of the terminal",
+    scope: "send",
+    isPossible: hasLiveSession,
+    run: withSession(takeControl),
   },
   {
     key: "s",
     words: "Send a message",
     scope: "send",
-    isPossible: hasSession,
-    run: withSession((session) => openSheet({ kind: "send", session, isInterrupt: false })),
+    isPossible: hasTargets,
+    run: withTargets((sessions) => openSheet({ kind: "send", sessions, isInterrupt: false })),
+  },
+  {
+    key: "i",
+    words: "Interrupt the turn",
+    scope: "send",
+    isPossible: isWorking,
+    run: withSession((session) => openSheet({ kind: "interrupt", session })),
   },
   {
     key: "I",
-    words: "Interrupt the turn and send",
+    words: "Interrupt the turn with a message",
     scope: "send",
-    isPossible: () => currentSession()?.status === "working",
-    run: withSession((session) => openSheet({ kind: "send", session, isInterrupt: true })),
+    isPossible: isWorking,
+    run: withSession((session) =>
+      openSheet({ kind: "send", sessions: [session], isInterrupt: true }),
+    ),
+  },
+  {
+    key: "x",
+    words: "Stop now",
+    scope: "work",
+    isPossible: hasLiveTargets,
+    run: withTargets((all) =>
+      openSheet({ kind: "stop", sessions: all.filter(isLive), isLater: false }),
+    ),
+  },
+  {
+    key: "X",
+    words: "Stop after this turn",
+    scope: "work",
+    isPossible: hasLiveTargets,
+    run: withTargets((all) =>
+      openSheet({ kind: "stop", sessions: all.filter(isLive), isLater: true }),
+    ),
+  },
+  {
+    key: "r",
+    words: "Resume",
+    scope: "work",
+    isPossible: () => targets().some(isResumable),
+    run: withTargets((all) =>
+      openSheet({ kind: "resume", sessions: all.filter(isResumable) }),
+    ),
+  },
+  {
+    key: "R",
+    words: "Resume all sessions",
+    scope: "work",
+    run: () => openSheet({ kind: "resume", sessions: null }),
   },
   {
     key: "h",
@@ -178,30 +278,25 @@ const ACTIONS: PageCommand[] = [
     run: withSession((session) => openSheet({ kind: "handoff", session })),
   },
   {
-    key: "r",
-    words: "Resume this session",
+    key: "F2",
+    words: "Rename this session",
     scope: "work",
-    isPossible: () => {
-      const session = currentSession();
-      return session !== null && isResumable(session);
-    },
-    run: withSession((session) => openSheet({ kind: "resume", session })),
+    isPossible: hasSession,
+    run: withSession((session) => openSheet({ kind: "rename", session })),
   },
   {
-    key: "R",
-    words: "Resume all sessions",
+    key: "+",
+    words: "Change the number of agents of this kind",
     scope: "work",
-    run: () => openSheet({ kind: "resume", session: null }),
+    isPossible: () => Boolean(currentSession()?.agent),
+    run: withSession((session) => openSheet({ kind: "scale", session })),
   },
   {
-    key: "x",
-    words: "Stop this session",
-    scope: "work",
-    isPossible: () => {
-      const session = currentSession();
-      return session !== null && isLive(session);
-    },
-    run: withSession((session) => openSheet({ kind: "stop", session })),
+    key: " ",
+    words: "Mark this session: s, x and r are for all marked ones",
+    isPossible: () => selectedSession() !== null && currentRoute().view === "sessions",
+    run: withSession((session) => toggleMark(session.id)),
+    isOnlyKey: true,
   },
   {
     key: "c",
@@ -209,6 +304,13 @@ const ACTIONS: PageCommand[] = [
     scope: "work",
     run: () => openSheet({ kind: "new-session" }),
   },
+  {
+    key: "A",
+    words: "Take in a conversation that was begun without Segue",
+    scope: "admin",
+    run: () => openSheet({ kind: "adopt" }),
+  },
+  { key: "T", words: "New task", scope: "work", run: () => openSheet({ kind: "new-task" }) },
   {
     key: "K",
     words: "Start this task earlier",
@@ -223,7 +325,15 @@ const ACTIONS: PageCommand[] = [
     isPossible: hasQueuedTask,
     run: () => moveTask("down"),
   },
-  { key: "T", words: "New task", scope: "work", run: () => openSheet({ kind: "new-task" }) },
+  ...(["salvage", "remove", "restore"] as const).map(
+    (verb): PageCommand => ({
+      key: { salvage: "v", remove: "D", restore: "u" }[verb],
+      words: WORKTREE_WORDS[verb],
+      scope: "work",
+      isPossible: () => selectedHas(`worktree-${verb}`),
+      run: () => pressSelected(`worktree-${verb}`),
+    }),
+  ),
   {
     key: "",
     words: "Share this session",

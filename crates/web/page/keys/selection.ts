@@ -65,6 +65,21 @@ export function pressButton(command: string): void {
   document.querySelector<HTMLElement>(`main [data-command="${command}"]`)?.click();
 }
 
+/** Returns the button of the selected card that has this command. */
+function buttonOfSelected(command: string): HTMLElement | null {
+  const card = document.activeElement?.closest("article");
+  return card?.querySelector<HTMLElement>(`[data-command="${command}"]`) ?? null;
+}
+
+/** Whether the selected card has a button with this command. */
+export function selectedHas(command: string): boolean {
+  return buttonOfSelected(command) !== null;
+}
+
+export function pressSelected(command: string): void {
+  buttonOfSelected(command)?.click();
+}
+
 /** Comments on the line of a review that has the focus. */
 export function commentOnLine(): void {
   const { activeElement: line } = document;

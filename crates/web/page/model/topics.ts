@@ -38,8 +38,8 @@ export function topicsOf(event: LogEvent): Topic[] {
   if (event.session) {
     topics.add("sessions");
     topics.add(`session:${event.session}`);
+    topics.add("usage");
     if (event.kind.startsWith("message_")) topics.add(`messages:${event.session}`);
-    if (event.kind === "status_changed") topics.add("usage");
   }
   return [...topics];
 }

@@ -14,6 +14,7 @@ const PATHS = {
   close: "M6 6l12 12M18 6L6 18",
   send: "M4 12l16-8-6 16-3-7z",
   stop: "M6 6h12v12H6z",
+  pencil: "M4 20l1-5L16 4l4 4L9 19zM14 6l4 4",
   play: "M7 5l12 7-12 7z",
   share: "M12 15V3M8 7l4-4 4 4M5 13v7h14v-7",
   swap: "M4 8h14l-3-3M20 16H6l3 3",

@@ -3,15 +3,15 @@
 import { useState } from "preact/hooks";
 
 import * as calls from "../api/calls.ts";
-import type { Question, Session } from "../api/types.ts";
+import type { Attention, Question, Session } from "../api/types.ts";
 import { shortPath } from "../model/format.ts";
 import { sessionPath } from "../model/routes.ts";
-import { statusDetail } from "../model/status.ts";
+import { isResumable, statusDetail } from "../model/status.ts";
 import { useMay } from "../state/identity.ts";
 import { openSheet } from "../state/sheets.ts";
-import { CopyButton } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
-import { Ago } from "./since.tsx";
+import { Ago, ClockTime } from "./since.tsx";
+import { Command } from "./states.tsx";
 import { StatusMark } from "./status.tsx";
 import { attempt } from "./toast.tsx";
 
@@ -32,11 +32,19 @@ export async function giveAnswer(
   return attempt(send, `Answered ${session.name}: ${words}`);
 }
 
+/** Why a session needs a person, and what helps. */
+export type Need = Omit<Attention, "session">;
+
+function ownNeed(session: Session): Need {
+  const { updated_at: since } = session;
+  const text = statusDetail(session);
+  return { reason: session.status, text, since, advice: null, command: "" };
+}
+
 export function QuestionCard(props: {
   session: Session;
-  /** Why the session needs a person, as words. */
-  text?: string;
-  since?: string;
+  /** Why the session needs a person, if it asks no question. */
+  need?: Need;
   /** Whether the card is on the page of its session. */
   isInside?: boolean;
 }) {
@@ -62,7 +70,7 @@ export function QuestionCard(props: {
           </span>
         </h2>
         <span class="dim">
-          <Ago at={props.since ?? session.updated_at} />
+          <Ago at={props.need?.since ?? session.updated_at} />
         </span>
       </header>
       {dialog ? (
@@ -74,11 +82,12 @@ export function QuestionCard(props: {
             session={session}
             question={dialog}
             isDisabled={isGone}
+            isInside={isInside ?? false}
             onAnswered={() => setAnswered(dialog.id)}
           />
         </>
       ) : (
-        <OtherNeed session={session} text={props.text ?? statusDetail(session)} />
+        <OtherNeed session={session} need={props.need ?? ownNeed(session)} />
       )}
       <footer>
         <span>{session.vendor}</span>
@@ -103,6 +112,7 @@ function Answers(props: {
   session: Session;
   question: Question;
   isDisabled: boolean;
+  isInside: boolean;
   onAnswered: () => void;
 }) {
   const { session, question } = props;
@@ -118,6 +128,7 @@ function Answers(props: {
       </p>
     );
   }
+  const last = question.choices.length - 1;
   const answer = async (index: number) => {
     setSending(true);
     if (await giveAnswer(session, question, index)) props.onAnswered();
@@ -132,33 +143,58 @@ function Answers(props: {
           disabled={isSending || props.isDisabled}
           onClick={() => void answer(index)}
         >
-          <kbd>{index + 1}</kbd> {choice}
+          {/* In a session, numbers are for its tabs. */}
+          {!props.isInside && <kbd>{index + 1}</kbd>}
+          {props.isInside && index === 0 && <kbd>y</kbd>}
+          {props.isInside && index > 0 && index === last && <kbd>d</kbd>} {choice}
         </button>
       ))}
     </div>
   );
 }
 
-/** A session that needs a person for another reason than a question. */
-function OtherNeed({ session, text }: { session: Session; text: string }) {
+/** A session that needs a person for another reason than a question, and what helps. */
+function OtherNeed({ session, need }: { session: Session; need: Need }) {
   const mayWork = useMay("work");
+  const { advice, command, text } = need;
+  const failure = session.last_failure;
   return (
     <>
       <p class="need">
         <StatusMark status={session.status} /> {text}
       </p>
+      {failure?.message && <p class="failure-message">{failure.message}</p>}
+      {failure?.resets_at && (
+        <p>
+          The limit ends at <ClockTime at={failure.resets_at} />.
+        </p>
+      )}
+      {advice && <p>{advice}</p>}
       <p class="row-of-buttons">
-        {mayWork && (
-          <button class="button primary" onClick={() => openSheet({ kind: "resume", session })}>
+        {mayWork && isResumable(session) && (
+          <button
+            class="button primary"
+            onClick={() => openSheet({ kind: "resume", sessions: [session] })}
+          >
             <Icon name="play" size={16} /> Resume
           </button>
         )}
-        <CopyButton
-          text={`segue resume ${session.address}`}
-          label="Copy the command"
-          words="Copy command"
-        />
+        {mayWork && need.reason === "usage_limit" && (
+          <button class="button" onClick={() => openSheet({ kind: "handoff", session })}>
+            <Icon name="swap" size={16} /> Hand over
+          </button>
+        )}
+        {need.reason === "lost" && (
+          <a class="button" href={sessionPath(session.id, "log")}>
+            Read the log
+          </a>
+        )}
       </p>
+      {command && (
+        <p>
+          On the command line: <Command text={command} />
+        </p>
+      )}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 import { closeSheet } from "../state/sheets.ts";
 import { Icon } from "./icon.tsx";
+import { SheetErrors } from "./toast.tsx";
 
 export function Sheet(props: {
   title: string;
@@ -54,6 +55,7 @@ export function Sheet(props: {
         </button>
       </header>
       {props.children}
+      <SheetErrors />
     </dialog>
   );
 }

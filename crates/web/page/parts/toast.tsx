@@ -2,6 +2,7 @@
 
 import { messageOf } from "../api/http.ts";
 import { Cell, useCell } from "../state/cell.ts";
+import { sheet } from "../state/sheets.ts";
 
 interface Toast {
   id: number;
@@ -35,8 +36,10 @@ export async function attempt(action: () => Promise<unknown>, done?: string): Pr
   }
 }
 
+/** Notices. Errors are in the open dialog, because the page behind it is dim and cannot be used. */
 export function Toasts() {
-  const shown = useCell(toasts);
+  const isBehind = useCell(sheet) !== null;
+  const shown = useCell(toasts).filter((it) => !isBehind || !it.isError);
   return (
     <div class="toasts" role="status" aria-live="polite">
       {shown.map(({ id, text, isError }) => (
@@ -46,6 +49,23 @@ export function Toasts() {
             ✕
           </button>
         </div>
+      ))}
+    </div>
+  );
+}
+
+/** The errors of the actions of a dialog. */
+export function SheetErrors() {
+  const shown = useCell(toasts).filter((it) => it.isError);
+  return (
+    <div role="alert">
+      {shown.map(({ id, text }) => (
+        <p key={id} class="failure">
+          <span class="symbol tone-failed" aria-hidden="true">
+            ✕
+          </span>{" "}
+          {text}
+        </p>
       ))}
     </div>
   );

@@ -1,15 +1,23 @@
 // The dialog that is open, if any.
 
-import type { Session } from "../api/types.ts";
+import type { Session, Worktree } from "../api/types.ts";
 import { Cell } from "./cell.ts";
+
+export type WorktreeVerb = "salvage" | "restore" | "remove";
 
 export type OpenSheet =
   | { kind: "palette" }
   | { kind: "keys" }
   | { kind: "answer"; session: Session; choice: number | null }
-  | { kind: "send"; session: Session; isInterrupt: boolean; text?: string }
-  | { kind: "stop"; session: Session }
-  | { kind: "resume"; session: Session | null }
+  | { kind: "send"; sessions: Session[]; isInterrupt: boolean }
+  | { kind: "interrupt"; session: Session }
+  | { kind: "stop"; sessions: Session[]; isLater: boolean }
+  /** Without sessions: all of them. */
+  | { kind: "resume"; sessions: Session[] | null }
+  | { kind: "rename"; session: Session }
+  | { kind: "scale"; session: Session }
+  | { kind: "adopt" }
+  | { kind: "worktree"; action: WorktreeVerb; worktree: Worktree }
   | { kind: "handoff"; session: Session }
   | { kind: "share"; session: Session }
   | { kind: "new-session" }

@@ -29,8 +29,8 @@ export function NeedsYou() {
         <NobodyWaits />
       ) : (
         <div class="cards" data-selectable>
-          {attention.map(({ session, text, since }) => (
-            <QuestionCard key={session.id} session={session} text={text} since={since} />
+          {attention.map(({ session, ...need }) => (
+            <QuestionCard key={session.id} session={session} need={need} />
           ))}
         </div>
       )}

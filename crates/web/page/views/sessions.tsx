@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { Session } from "../api/types.ts";
 import { count, plural } from "../model/format.ts";
 import { sessionPath } from "../model/routes.ts";
-import { groupByFleet, isResumable, matchesFilter } from "../model/status.ts";
+import { groupByFleet, isLive, isResumable, matchesFilter } from "../model/status.ts";
 import { tokensOf } from "../model/usage.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Ago } from "../parts/since.tsx";
@@ -16,13 +16,16 @@ import { ViewHead } from "../parts/view-head.tsx";
 import { useCell } from "../state/cell.ts";
 import { fleet, loadFleet } from "../state/fleet.ts";
 import { useMay } from "../state/identity.ts";
+import { clearMarks, toggleMark, useMarked } from "../state/marks.ts";
 import { openSheet } from "../state/sheets.ts";
 import { FirstSteps } from "./first-steps.tsx";
 
 export function SessionsView() {
   const { byId, isLoaded, error } = useCell(fleet);
   const [filter, setFilter] = useState("");
+  const marked = useMarked();
   const mayWork = useMay("work");
+  const mayAdopt = useMay("admin");
   if (!isLoaded) {
     return error ? (
       <Failure error={error} retry={() => void loadFleet()} />
@@ -47,8 +50,13 @@ export function SessionsView() {
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
         {mayWork && hasResumable && (
-          <button class="button" onClick={() => openSheet({ kind: "resume", session: null })}>
+          <button class="button" onClick={() => openSheet({ kind: "resume", sessions: null })}>
             <Icon name="play" size={16} /> Resume all
+          </button>
+        )}
+        {mayAdopt && (
+          <button class="button" onClick={() => openSheet({ kind: "adopt" })}>
+            <Icon name="inbox" size={16} /> Take in
           </button>
         )}
         {mayWork && (
@@ -72,39 +80,88 @@ export function SessionsView() {
             </h2>
             <div class="grid">
               {group.sessions.map((session) => (
-                <SessionCard key={session.id} session={session} />
+                <SessionCard
+                  key={session.id}
+                  session={session}
+                  isMarked={marked.includes(session)}
+                />
               ))}
             </div>
           </section>
         ))}
       </div>
+      <MarkedBar marked={marked} />
     </>
   );
 }
 
-function SessionCard({ session }: { session: Session }) {
+function SessionCard({ session, isMarked }: { session: Session; isMarked: boolean }) {
   return (
-    <a class="card session-card" href={sessionPath(session.id)} data-session={session.id}>
-      <Thumbnail session={session} />
-      <span class="session-card-head">
-        <strong>{session.name}</strong>
-        <span class="dim">{session.vendor}</span>
-        <span class="spacer" />
-        {session.queued_messages > 0 && (
-          <span class="dim" title="queued messages">
-            ✉ {session.queued_messages}
+    <div class={`card session-card${isMarked ? " is-marked" : ""}`} data-session={session.id}>
+      <label class="mark" title="Mark for an action on several sessions (Space)">
+        <input type="checkbox" checked={isMarked} onChange={() => toggleMark(session.id)} />
+        <span class="unseen">Mark {session.name}</span>
+      </label>
+      <a class="session-link" href={sessionPath(session.id)}>
+        <Thumbnail session={session} />
+        <span class="session-card-head">
+          <strong>{session.name}</strong>
+          <span class="dim">{session.vendor}</span>
+          <span class="spacer" />
+          {session.queued_messages > 0 && (
+            <span class="dim" title="queued messages">
+              ✉ {session.queued_messages}
+            </span>
+          )}
+          <span class="dim">
+            <Ago at={session.updated_at} />
           </span>
-        )}
-        <span class="dim">
-          <Ago at={session.updated_at} />
         </span>
-      </span>
-      <StatusLine session={session} />
-      <span class="session-card-foot dim">
-        {session.branch && <code>{session.branch}</code>}
-        <span class="spacer" />
-        {session.usage && <span>{count(tokensOf(session.usage))} tokens</span>}
-      </span>
-    </a>
+        <StatusLine session={session} />
+        <span class="session-card-foot dim">
+          {session.branch && <code>{session.branch}</code>}
+          <span class="spacer" />
+          {session.usage && <span>{count(tokensOf(session.usage))} tokens</span>}
+        </span>
+      </a>
+    </div>
+  );
+}
+
+/** What can be done with all marked sessions. */
+function MarkedBar({ marked }: { marked: Session[] }) {
+  const maySend = useMay("send");
+  const mayWork = useMay("work");
+  if (marked.length === 0) return null;
+  const live = marked.filter(isLive);
+  const resumable = marked.filter(isResumable);
+  return (
+    <div class="marked-bar" role="region" aria-label="Marked sessions">
+      <strong role="status">{plural(marked.length, "session")} marked</strong>
+      {maySend && (
+        <button
+          class="button"
+          onClick={() => openSheet({ kind: "send", sessions: marked, isInterrupt: false })}
+        >
+          <Icon name="send" size={16} /> Send
+        </button>
+      )}
+      {mayWork && resumable.length > 0 && (
+        <button class="button" onClick={() => openSheet({ kind: "resume", sessions: resumable })}>
+          <Icon name="play" size={16} /> Resume {resumable.length}
+        </button>
+      )}
+      {mayWork && live.length > 0 && (
+        <button
+          class="button"
+          onClick={() => openSheet({ kind: "stop", sessions: live, isLater: false })}
+        >
+          <Icon name="close" size={16} /> Stop {live.length}
+        </button>
+      )}
+      <button class="button quiet" onClick={clearMarks}>
+        Clear
+      </button>
+    </div>
   );
 }

@@ -3,11 +3,10 @@ import type { Worktree } from "../api/types.ts";
 import { plural, shortPath, size } from "../model/format.ts";
 import { sessionPath } from "../model/routes.ts";
 import { Empty, Loaded } from "../parts/states.tsx";
-import { attempt } from "../parts/toast.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
 import { useMay } from "../state/identity.ts";
 import { useResource } from "../state/resource.ts";
-import { announce } from "../state/topics.ts";
+import { type WorktreeVerb, openSheet } from "../state/sheets.ts";
 
 export function WorktreesView() {
   const worktrees = useResource("worktrees", calls.worktrees, ["worktrees"]);
@@ -97,32 +96,32 @@ function Changes({ worktree }: { worktree: Worktree }) {
 function WorktreeActions({ worktree }: { worktree: Worktree }) {
   const mayWork = useMay("work");
   if (!mayWork) return null;
-  const act = async (action: () => Promise<unknown>, words: string) => {
-    await attempt(action, words);
-    announce(["worktrees"]);
-  };
-  const id = worktree.worktree;
-  if (worktree.state === "present") {
-    return (
-      <p class="row-of-buttons">
-        <button
-          class="button small"
-          onClick={() => void act(() => calls.salvage(id), "Everything is stored in a git ref")}
-        >
-          Salvage
-        </button>
-      </p>
-    );
-  }
+  const isThere = worktree.state === "present";
   return (
     <p class="row-of-buttons">
-      <button
-        class="button small"
-        onClick={() => void act(() => calls.restoreWorktree(id), "The worktree is restored")}
-      >
-        Restore
-      </button>
+      {isThere ? (
+        <>
+          <WorktreeButton action="salvage" words="Salvage" worktree={worktree} />
+          <WorktreeButton action="remove" words="Remove" worktree={worktree} />
+        </>
+      ) : (
+        <WorktreeButton action="restore" words="Restore" worktree={worktree} />
+      )}
       {worktree.salvage && <code class="dim">{worktree.salvage}</code>}
     </p>
+  );
+}
+
+function WorktreeButton(props: { action: WorktreeVerb; words: string; worktree: Worktree }) {
+  const { action, words, worktree } = props;
+  return (
+    <button
+      class="button small"
+      data-command={`worktree-${action}`}
+      aria-label={`${words} ${worktree.branch}`}
+      onClick={() => openSheet({ kind: "worktree", action, worktree })}
+    >
+      {words}
+    </button>
   );
 }

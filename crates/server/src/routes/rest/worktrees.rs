@@ -75,5 +75,6 @@ pub(crate) async fn usage(
 ) -> RouteResult<UsageList> {
     let UsageQueryParameters { since, by } = query;
     let request = UsageRequest { since, by: by.unwrap_or(UsageGrouping::Agent) };
+    supervisor.count_all_usage().await;
     Ok(Json(usage::list(&supervisor.ports, &principal, &request).await?))
 }

@@ -7,6 +7,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { StatusLine } from "../../parts/status.tsx";
 import { Ago } from "../../parts/since.tsx";
 import { useMay, useSharedSession } from "../../state/identity.ts";
+import { cancelStop, useStopsLater } from "../../state/later.ts";
 import { openSheet } from "../../state/sheets.ts";
 
 const TAB_NAMES: Record<SessionTab, string> = {
@@ -26,6 +27,7 @@ export function SessionHeader({ session }: { session: Session }) {
           {session.name}
         </h1>
         <StatusLine session={session} />
+        <StopsLater session={session} />
         <span class="dim">
           <Ago at={session.updated_at} />
         </span>
@@ -33,6 +35,19 @@ export function SessionHeader({ session }: { session: Session }) {
       <SessionFacts session={session} />
       <SessionActions session={session} />
     </header>
+  );
+}
+
+/** The session ends with its turn, unless the person changes their mind. */
+function StopsLater({ session }: { session: Session }) {
+  if (!useStopsLater(session.id)) return null;
+  return (
+    <span class="pill is-accent" role="status">
+      stops after this turn
+      <button class="button quiet small" onClick={() => cancelStop(session.id)}>
+        Cancel
+      </button>
+    </span>
   );
 }
 
@@ -65,21 +80,23 @@ function SessionActions({ session }: { session: Session }) {
       {maySend && (
         <button
           class="button"
-          onClick={() => openSheet({ kind: "send", session, isInterrupt: false })}
+          onClick={() => openSheet({ kind: "send", sessions: [session], isInterrupt: false })}
         >
           <Icon name="send" size={16} /> Send
         </button>
       )}
       {maySend && session.status === "working" && (
-        <button
-          class="button"
-          onClick={() => openSheet({ kind: "send", session, isInterrupt: true })}
-        >
+        <button class="button" onClick={() => openSheet({ kind: "interrupt", session })}>
           <Icon name="stop" size={16} /> Interrupt
         </button>
       )}
+      {mayWork && isLive(session) && (
+        <button class="button" onClick={() => openSheet({ kind: "stop", sessions: [session], isLater: false })}>
+          <Icon name="close" size={16} /> Stop
+        </button>
+      )}
       {mayWork && isResumable(session) && (
-        <button class="button" onClick={() => openSheet({ kind: "resume", session })}>
+        <button class="button" onClick={() => openSheet({ kind: "resume", sessions: [session] })}>
           <Icon name="play" size={16} /> Resume
         </button>
       )}
@@ -93,9 +110,14 @@ function SessionActions({ session }: { session: Session }) {
           <Icon name="share" size={16} /> Share
         </button>
       )}
-      {mayWork && isLive(session) && (
-        <button class="button" onClick={() => openSheet({ kind: "stop", session })}>
-          <Icon name="close" size={16} /> Stop
+      {mayWork && (
+        <button class="button" onClick={() => openSheet({ kind: "rename", session })}>
+          <Icon name="pencil" size={16} /> Rename
+        </button>
+      )}
+      {mayWork && session.agent && (
+        <button class="button" onClick={() => openSheet({ kind: "scale", session })}>
+          <Icon name="plus" size={16} /> Scale
         </button>
       )}
     </div>

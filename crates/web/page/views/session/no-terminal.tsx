@@ -12,7 +12,7 @@ export function NoTerminal({ session, why }: { session: Session; why: string }) 
       <p>{why}</p>
       <p class="row-of-buttons">
         {mayWork && isResumable(session) && (
-          <button class="button primary" onClick={() => openSheet({ kind: "resume", session })}>
+          <button class="button primary" onClick={() => openSheet({ kind: "resume", sessions: [session] })}>
             Resume
           </button>
         )}

@@ -38,7 +38,7 @@ export function SessionView({ id, tab }: { id: string; tab: SessionTab }) {
   return (
     <article class="session" data-tab={tab}>
       <SessionHeader session={session} />
-      {session.dialog && tab !== "terminal" && <QuestionCard session={session} isInside />}
+      {session.dialog && <QuestionCard session={session} isInside />}
       <SessionTabs session={session} tab={tab} />
       <Tab key={session.id} session={session} />
     </article>

@@ -83,6 +83,7 @@ function LiveTerminal({ session }: { session: Session }) {
           ) : (
             <button
               class="button primary small"
+              data-command="take-control"
               disabled={!state?.isConnected}
               onClick={() => stream.current?.setAccess("control")}
             >
@@ -99,7 +100,7 @@ function LiveTerminal({ session }: { session: Session }) {
       {state?.ended != null && (
         <p class="banner" role="status">
           The agent has ended ({state.ended}).{" "}
-          <button class="button small" onClick={() => openSheet({ kind: "resume", session })}>
+          <button class="button small" onClick={() => openSheet({ kind: "resume", sessions: [session] })}>
             Resume
           </button>
         </p>

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
 import * as calls from "../../api/calls.ts";
-import type { Scope } from "../../api/types.ts";
+import type { Scope, Token } from "../../api/types.ts";
 import { Check, Choice, TextField } from "../../parts/field.tsx";
 import { Ago } from "../../parts/since.tsx";
 import { Command, Loaded } from "../../parts/states.tsx";
@@ -17,41 +17,60 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
 
 export function Tokens() {
   const tokens = useResource("tokens", calls.tokens, ["tokens"]);
-  const revoke = (name: string) =>
-    attempt(() => calls.revokeToken(name), `The token ${name} is revoked`);
   return (
     <section class="card">
       <h2>Tokens</h2>
       <Loaded of={tokens}>
-        {(data) =>
-          data.length === 0 ? (
-            <p class="dim">No program has a token.</p>
-          ) : (
-            <ul class="rows">
-              {data.map((token) => (
-                <li key={token.id} class="row">
-                  <strong>{token.name}</strong>
-                  <span class="row-text dim">{token.scopes.join(", ")}</span>
-                  <span class="dim">
-                    {token.last_used_at ? (
-                      <>
-                        used <Ago at={token.last_used_at} />
-                      </>
-                    ) : (
-                      "never used"
-                    )}
-                  </span>
-                  <button class="button small" onClick={() => void revoke(token.name)}>
-                    Revoke
-                  </button>
-                </li>
-              ))}
-            </ul>
-          )
-        }
+        {(data) => (
+          <>
+            <TokenRows
+              tokens={data.filter((it) => it.kind === "program")}
+              none="No program has a token."
+              action="Revoke"
+            />
+            <h3>Browsers that are logged in</h3>
+            <TokenRows
+              tokens={data.filter((it) => it.kind === "browser")}
+              none="No browser is logged in."
+              action="Log out"
+            />
+          </>
+        )}
       </Loaded>
       <NewToken />
     </section>
+  );
+}
+
+function TokenRows(props: { tokens: Token[]; none: string; action: string }) {
+  const revoke = (name: string) =>
+    attempt(() => calls.revokeToken(name), `The token ${name} is revoked`);
+  if (props.tokens.length === 0) return <p class="dim">{props.none}</p>;
+  return (
+    <ul class="rows">
+      {props.tokens.map((token) => (
+        <li key={token.id} class="row">
+          <strong>{token.name}</strong>
+          <span class="row-text dim">{token.scopes.join(", ")}</span>
+          <span class="dim">
+            {token.last_used_at ? (
+              <>
+                used <Ago at={token.last_used_at} />
+              </>
+            ) : (
+              "never used"
+            )}
+          </span>
+          <button
+            class="button small"
+            aria-label={`${props.action} ${token.name}`}
+            onClick={() => void revoke(token.name)}
+          >
+            {props.action}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 
