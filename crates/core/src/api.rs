@@ -20,6 +20,7 @@ mod network;
 mod note;
 mod paging;
 mod plan;
+mod plans;
 mod queries;
 mod restore;
 mod resume;
@@ -78,6 +79,10 @@ pub use paging::{
     page_size, parse_cursor,
 };
 pub use plan::{PlanReport, PlannedDecision, PlannedOutcome};
+pub use plans::{
+    PlanApplyReport, PlanApplyRequest, PlanList, PlanListRequest, PlanSelector, PlanSummaryView,
+    PlanTaskSelector, PlanTaskStatus, PlanTaskView, PlanView, plan_schema,
+};
 pub use queries::{
     DeliveryListQuery, EventStreamQuery, PageQuery, SessionListQuery, TaskListQuery,
     TranscriptQuery, UsageQueryParameters, WorktreeDiffQuery,
