@@ -21,6 +21,7 @@ mod network;
 mod note;
 mod paging;
 mod plan;
+mod plans;
 mod queries;
 mod rename;
 mod restore;
@@ -81,6 +82,10 @@ pub use paging::{
     TurnCursor, page_size, parse_cursor,
 };
 pub use plan::{PlanReport, PlannedDecision, PlannedOutcome};
+pub use plans::{
+    PlanApplyReport, PlanApplyRequest, PlanList, PlanListRequest, PlanSelector, PlanSummaryView,
+    PlanTaskSelector, PlanTaskStatus, PlanTaskView, PlanView, plan_schema,
+};
 pub use queries::{
     DeliveryListQuery, EventStreamQuery, PageQuery, SessionListQuery, TaskListQuery,
     TranscriptQuery, UsageQueryParameters, WorktreeDiffQuery,

@@ -2,6 +2,7 @@
 
 mod changes;
 mod deliveries;
+mod plans;
 mod queries;
 
 use std::collections::BTreeMap;
@@ -14,14 +15,15 @@ use segue_core::Result;
 use segue_core::model::{
     AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId,
     DeliverySummary, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey,
-    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
-    PolledRepository, ReplyState, RepositoryId, RequestKey, RequestRecord, RequestStep, Session,
-    SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue,
-    TrackedIssueKey, Trust, VendorId,
+    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Plan,
+    PlanTask, PolledRepository, ReplyState, RepositoryId, RequestKey, RequestRecord, RequestStep,
+    Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer,
+    TrackedIssue, TrackedIssueKey, Trust, VendorId,
 };
 use segue_core::ports::{
-    Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
-    Store, TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
+    Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, PlanQuery, PlanTaskQuery,
+    SessionQuery, SessionSummary, Store, TaskQuery, TaskSummary, UsageQuery, VendorPlace,
+    WorktreeQuery,
 };
 use tokio::sync::watch;
 
@@ -48,6 +50,8 @@ struct Tables {
     usage: Vec<UsedBySession>,
     usage_cursors: Vec<StoredUsageCursor>,
     child_reports: Vec<ChildReport>,
+    plans: Vec<Plan>,
+    plan_tasks: Vec<PlanTask>,
     tokens: Vec<StoredToken>,
     listener: Option<ListenSettings>,
     deliveries: Vec<Delivery>,
@@ -282,6 +286,14 @@ impl Store for FakeStore {
             let is_meant = |it: &&ChildReport| parent.is_none_or(|parent| it.parent == parent);
             it.child_reports.iter().filter(is_meant).cloned().collect()
         })
+    }
+
+    async fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>> {
+        self.read("store.plans", |it| it.plans_of(query))
+    }
+
+    async fn plan_tasks(&self, query: &PlanTaskQuery) -> Result<Vec<PlanTask>> {
+        self.read("store.plan_tasks", |it| it.tasks_of_plan(query))
     }
 
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {

@@ -3,6 +3,7 @@
 mod deliveries;
 mod housekeeping;
 mod network;
+mod plans;
 mod tasks;
 
 use std::path::Path;

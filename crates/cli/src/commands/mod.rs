@@ -32,6 +32,7 @@ pub(crate) mod man;
 pub(crate) mod messages;
 pub(crate) mod outcomes;
 pub(crate) mod overview;
+pub(crate) mod plan;
 pub(crate) mod prompt;
 pub(crate) mod rename;
 pub(crate) mod reset;
@@ -87,6 +88,7 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Answer(arguments)) => answer::run(arguments, context).await,
         Some(SegueCommand::Wait(arguments)) => wait::run(arguments, context).await,
         Some(SegueCommand::Task(arguments)) => task::run(arguments, context).await,
+        Some(SegueCommand::Plan(arguments)) => plan::run(arguments, context).await,
         Some(SegueCommand::Stop(arguments)) => stop::run(arguments, context).await,
         Some(SegueCommand::Interrupt(arguments)) => interrupt::run(arguments, context).await,
         Some(SegueCommand::Rename(arguments)) => rename::run(arguments, context).await,

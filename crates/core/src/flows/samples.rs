@@ -90,6 +90,8 @@ pub(crate) fn task(number: u128, agent: &str) -> Task {
             mode: TaskMode::Headless,
             continues: None,
             reply: None,
+            vendor: None,
+            plan: None,
         },
         state: TaskState::Queued,
         attempts: 0,

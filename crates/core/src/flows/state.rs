@@ -201,6 +201,9 @@ impl SessionState {
             | Change::SetTimers { .. }
             | Change::AddTask(_)
             | Change::SetTask { .. }
+            | Change::PutPlan { .. }
+            | Change::PutPlanTask(_)
+            | Change::RemovePlanTask { .. }
             | Change::SetWorktreeBranch { .. }
             | Change::SetWorktreeCommands { .. }
             | Change::SetWorktreeSetUp { .. }

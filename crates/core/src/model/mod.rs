@@ -29,6 +29,8 @@ mod machine;
 mod message;
 mod misleading;
 mod permission_effect;
+mod plan;
+mod plan_file;
 mod polled_repository;
 mod principal;
 mod process;
@@ -93,9 +95,9 @@ pub use housekeeping::{
     LaunchIndexEntry, SharedClone,
 };
 pub use ids::{
-    AgentName, DeliveryId, FleetName, ForgeId, LaunchId, MachineId, MessageId, ReplyId, RequestId,
-    SessionId, SessionName, SourceName, TaskId, TaskKey, TokenId, VendorId, VendorSessionId,
-    WorktreeId,
+    AgentName, DeliveryId, FleetName, ForgeId, LaunchId, MachineId, MessageId, PlanId, PlanName,
+    PlanTaskName, ReplyId, RequestId, SessionId, SessionName, SourceName, TaskId, TaskKey, TokenId,
+    VendorId, VendorSessionId, WorktreeId,
 };
 pub use interrupt_method::InterruptMethod;
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
@@ -104,6 +106,11 @@ pub use machine::MachineIds;
 pub use message::{Message, MessageState, MessageStateKind, TypingRecord};
 pub use misleading::is_misleading;
 pub use permission_effect::PermissionEffect;
+pub use plan::{
+    FailurePolicy, Plan, PlanControl, PlanCounts, PlanGate, PlanMembership, PlanState, PlanTask,
+    PlanTaskDefinition, PlanTaskEnd, PlanTaskState,
+};
+pub use plan_file::{PlanFailureWord, PlanFile, PlanFileTask, PlanWorktree};
 pub use polled_repository::{PolledList, PolledObject, PolledRepository};
 pub use principal::{AccessToken, AccessTokenKind, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};

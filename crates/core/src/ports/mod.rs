@@ -52,9 +52,9 @@ pub use salvage::{Salvaged, SalvagedSession};
 pub use sources::ForgeSources;
 pub use store::{
     Change, Commit, DeliveryQuery, EventQuery, IssueFilter, LeasedWorktree, MessageQuery,
-    OpenLaunch, PlacedTask, SessionActivity, SessionPage, SessionQuery, SessionSummary, Store,
-    TASK_BEGINNING_CHARACTERS, TaskPage, TaskQuery, TaskSummary, UsageQuery, VendorPlace,
-    WorktreeQuery,
+    OpenLaunch, PlacedTask, PlanQuery, PlanTaskQuery, SessionActivity, SessionPage, SessionQuery,
+    SessionSummary, Store, TASK_BEGINNING_CHARACTERS, TaskPage, TaskQuery, TaskSummary, UsageQuery,
+    VendorPlace, WorktreeQuery,
 };
 pub use support::{Proof, Rehearsal, Support, TrialSetup};
 pub use terminal::{

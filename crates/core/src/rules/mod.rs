@@ -27,6 +27,7 @@ pub mod login_codes;
 pub mod machines;
 pub mod naming;
 pub mod origin;
+pub mod plans;
 mod project;
 pub mod pull_links;
 pub mod quoting;

@@ -8,6 +8,7 @@ mod housekeeping;
 mod launches;
 mod messages;
 mod network;
+mod plans;
 mod requests;
 mod sessions;
 mod tasks;
@@ -75,6 +76,9 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::ForgetWorktree(worktree) => worktrees::forget(transaction, *worktree),
         Change::AddTask(task) => tasks::add(transaction, task),
         Change::SetTask { task, from } => tasks::set(transaction, task, *from),
+        Change::PutPlan { plan, from } => plans::put(transaction, plan, *from),
+        Change::PutPlanTask(task) => plans::put_task(transaction, task),
+        Change::RemovePlanTask { plan, name } => plans::remove_task(transaction, *plan, name),
         Change::SetIssueSession { key, session } => {
             tasks::set_issue_session(transaction, key, *session)
         }

@@ -135,6 +135,9 @@ impl Sources {
         let tasks = rows::task_columns!();
         let tasks = self.table("tasks", ("tasks", tasks), rows::task, &mut incomplete);
         salvaged.tasks = tasks.into_iter().map(|it| it.task).collect();
+        salvaged.plans = self.table("plans", ("plans", "detail"), rows::json, &mut incomplete);
+        let source = ("plan_tasks", "detail");
+        salvaged.plan_tasks = self.table("tasks of plans", source, rows::json, &mut incomplete);
         let columns = "fleet, agent, repository, issue, session";
         let source = ("issue_sessions", columns);
         salvaged.issue_sessions =

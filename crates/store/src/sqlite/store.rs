@@ -10,13 +10,15 @@ use rusqlite::Connection;
 use segue_core::model::{
     AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId, DeliverySummary,
     DurationHistogram, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey,
-    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
-    PolledRepository, RepositoryId, RequestKey, RequestStep, Session, SessionId, SourceName,
-    StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, Trust, VendorId,
+    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Plan,
+    PlanTask, PolledRepository, RepositoryId, RequestKey, RequestStep, Session, SessionId,
+    SourceName, StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, Trust,
+    VendorId,
 };
 use segue_core::ports::{
-    Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
-    Store, TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
+    Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, PlanQuery, PlanTaskQuery,
+    SessionQuery, SessionSummary, Store, TaskQuery, TaskSummary, UsageQuery, VendorPlace,
+    WorktreeQuery,
 };
 use segue_core::{Error, Result};
 use tokio::sync::{oneshot, watch};
@@ -25,7 +27,7 @@ use crate::sqlite::backup::BackupThread;
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::{
-    deliveries, housekeeping, network, opening, read, sessions, tasks, usage, write,
+    deliveries, housekeeping, network, opening, plans, read, sessions, tasks, usage, write,
 };
 
 /// The most commits that are written in one transaction.
@@ -277,6 +279,16 @@ impl Store for SqliteStore {
 
     async fn child_reports(&self, parent: Option<TaskId>) -> Result<Vec<ChildReport>> {
         self.read(move |connection| tasks::child_reports(connection, parent)).await
+    }
+
+    async fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>> {
+        let query = query.clone();
+        self.read(move |connection| plans::list(connection, &query)).await
+    }
+
+    async fn plan_tasks(&self, query: &PlanTaskQuery) -> Result<Vec<PlanTask>> {
+        let query = query.clone();
+        self.read(move |connection| plans::tasks(connection, &query)).await
     }
 
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {

@@ -15,6 +15,9 @@ use crate::rules::scope::RestrictedAction;
 use super::record::event;
 use super::{by_id, find, place, prompt};
 
+/// The beginning of the keys of tasks of plans.
+pub(crate) const PLAN_KEY_PREFIX: &str = "plan:";
+
 /// The largest prompt of a task.
 const MAX_PROMPT_BYTES: usize = 16 * 1024 * 1024;
 
@@ -31,6 +34,10 @@ pub async fn add(
 ) -> Result<PlacedTask> {
     principal.allow(RestrictedAction::Tasks)?;
     let key = request.key.as_deref().map(TaskKey::parse).transpose()?;
+    if key.as_ref().is_some_and(|key| key.as_str().starts_with(PLAN_KEY_PREFIX)) {
+        return Err(Error::usage(format!("`--key` must not begin with `{PLAN_KEY_PREFIX}`"))
+            .caused_by("these keys are for the tasks of plans"));
+    }
     if let Some(known) = with_key(ports, key.as_ref()).await? {
         return Ok(known);
     }
@@ -115,6 +122,8 @@ async fn order(
         mode,
         continues: continued.map(|session| session.id),
         reply: request.reply,
+        vendor: None,
+        plan: None,
     };
     check_place(ports, &order, &plan).await?;
     Ok(order)

@@ -18,7 +18,7 @@ use segue_core::{Error, Kind, Result};
 use tokio::time::timeout;
 
 use super::super::{SessionRequest, Supervisor};
-use super::{reports, start_ready};
+use super::{queue_released, reports, start_ready};
 
 /// Adds a task, and starts it if it may start now. A repeated request returns the same task.
 pub(crate) async fn add(
@@ -180,6 +180,7 @@ pub(crate) async fn cancel(
         }
     }
     supervisor.tasks.leave_queue(id);
+    start_ready(supervisor);
     report(supervisor, tasks::by_id(&supervisor.ports, id).await?).await
 }
 
@@ -194,7 +195,9 @@ async fn record_cancelled(supervisor: &Arc<Supervisor>, task: &Task) -> Result<(
     }
     if task.state != TaskState::Cancelled {
         supervisor.count_usage(task.session).await;
-        tasks::end(&supervisor.ports, task, TaskEnd::new(TaskState::Cancelled, None)).await?;
+        let end = TaskEnd::new(TaskState::Cancelled, None);
+        let ended = tasks::end(&supervisor.ports, task, end).await?;
+        queue_released(supervisor, &ended.released).await;
     }
     if let Some(parent) = task.order.parent {
         reports::send_due(supervisor, Some(parent)).await;

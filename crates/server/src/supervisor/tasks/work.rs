@@ -12,8 +12,8 @@ use segue_core::rules::tasks::{
 use segue_core::{Error, Result};
 
 use super::super::{SessionRequest, Supervisor, is_ending};
-use super::reports;
 use super::turn::{self, TaskTurn};
+use super::{queue_released, reports};
 use crate::blocking::blocking;
 
 /// How the work on a task continues after a turn.
@@ -247,7 +247,8 @@ impl TaskWorker {
     pub(super) async fn end(&self, task: &Task, end: TaskEnd) -> Result<NextWork> {
         self.cancel_message(task).await;
         self.supervisor.count_usage(task.session).await;
-        tasks::end(&self.supervisor.ports, task, end).await?;
+        let ended = tasks::end(&self.supervisor.ports, task, end).await?;
+        queue_released(&self.supervisor, &ended.released).await;
         if let Some(parent) = task.order.parent {
             reports::send_due(&self.supervisor, Some(parent)).await;
         }

@@ -4,7 +4,7 @@ use rusqlite::Transaction;
 use segue_core::model::{ChildReport, IssueKey, MessageId, SessionId, Task, TaskStateKind};
 use segue_core::ports::{Conflict, Missing};
 
-use super::address;
+use super::{address, plans};
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::read;
 use crate::sqlite::rows;
@@ -62,6 +62,9 @@ pub(super) fn set(
     let state = state.ok_or(Missing::Task(task.id))?;
     if state != from {
         return Err(Conflict::TaskHasMoved { id: task.id, state }.into());
+    }
+    if from == TaskStateKind::Queued {
+        plans::check_start(transaction, task)?;
     }
     check_session(transaction, task)?;
     transaction.prepare_cached(UPDATE)?.execute(rusqlite::params![

@@ -175,6 +175,8 @@ fn task(number: usize) -> Task {
             mode: TaskMode::Headless,
             continues: None,
             reply: None,
+            vendor: None,
+            plan: None,
         },
         state: TaskState::Waiting(TaskWait::UsageLimit { until }),
         attempts: 0,
@@ -206,6 +208,7 @@ fn choose_all() -> Duration {
             priority: TaskPriority::default(),
             agent: AgentKey { fleet: fleet.clone(), agent: agent(number) },
             account: account(),
+            plan: None,
             exclusive: Vec::new(),
         });
     }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{Backend, Samples, assert_conflict, assert_refused, commit};
 
-fn task(samples: &Samples, agent: &str) -> Task {
+pub(super) fn task(samples: &Samples, agent: &str) -> Task {
     Task {
         id: TaskId::new(Uuid::now_v7()),
         key: None,
@@ -33,6 +33,8 @@ fn task(samples: &Samples, agent: &str) -> Task {
             mode: TaskMode::Headless,
             continues: None,
             reply: None,
+            vendor: None,
+            plan: None,
         },
         state: TaskState::Queued,
         attempts: 0,
