@@ -43,7 +43,7 @@ check: tools web
 	cargo-machete --skip-target-dir
 	cargo-deny --log-level error check bans licenses sources
 
-bench: setup web
+bench: setup browser
 	$(CARGO) build --quiet --release -p segue-cli -p segue-testkit --bin segue --bin bench
 	target/release/bench
 

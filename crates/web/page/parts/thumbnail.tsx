@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import * as calls from "../api/calls.ts";
 import type { Screen, Session } from "../api/types.ts";
+import { isLive } from "../model/status.ts";
 import { watchTopic } from "../state/topics.ts";
 
 // The last lines are the ones that changed last.
@@ -14,8 +15,10 @@ export function Thumbnail({ session }: { session: Session }) {
   const element = useRef<HTMLDivElement>(null);
   const [screen, setScreen] = useState<Screen | null>(null);
   const [isMissing, setMissing] = useState(false);
+  const hasScreen = isLive(session);
 
   useEffect(() => {
+    if (!hasScreen) return setMissing(true);
     let isVisible = false;
     let isStale = true;
     let aborter: AbortController | null = null;
@@ -45,7 +48,7 @@ export function Thumbnail({ session }: { session: Session }) {
       stop();
       aborter?.abort();
     };
-  }, [session.id]);
+  }, [session.id, hasScreen]);
 
   const lines = screen ? lastLines(screen.lines) : [];
   const isEmpty = isMissing || (screen !== null && lines.length === 0);

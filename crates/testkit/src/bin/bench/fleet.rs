@@ -12,17 +12,23 @@ pub(crate) const AGENTS: usize = 50;
 /// world and the sessions.
 pub(crate) fn bring_up(program: &Path) -> (World, Vec<Value>) {
     let world = World::new(program);
+    let sessions = bring_up_in(&world);
+    assert_eq!(sessions.len(), AGENTS, "not all agents are up");
+    (world, sessions)
+}
+
+/// Starts the fleet in a world that may have other sessions. Returns all sessions.
+pub(crate) fn bring_up_in(world: &World) -> Vec<Value> {
     world.write("prompt.md", "remember the word amber");
     let agent = "[[agents]]\nname = \"agent\"\nvendor = \"demo\"\n";
     let project = format!("{agent}count = {AGENTS}\nprompt = \"prompt.md\"\n");
-    scene::write_project(&world, &project);
+    scene::write_project(world, &project);
     world.ok(["up"]);
     let sessions = world.sessions();
-    assert_eq!(sessions.len(), AGENTS, "not all agents are up");
-    for session in &sessions {
-        conversation::wait_turns(&world, session, 1);
+    for session in sessions.iter().filter(|it| it["vendor"] == "demo") {
+        conversation::wait_turns(world, session, 1);
     }
-    (world, sessions)
+    sessions
 }
 
 /// The processes of a fleet.

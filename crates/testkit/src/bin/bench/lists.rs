@@ -18,14 +18,14 @@ use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, whole_run};
 
 const TIMES: usize = 30;
-const SESSIONS: usize = 1000;
+pub(crate) const SESSIONS: usize = 1000;
 const LAUNCHES: u32 = 3;
 const EVENTS: usize = 20;
 const AIM: Duration = Duration::from_millis(20);
 
 pub(crate) fn measure(program: &Path) -> Vec<Row> {
     let world = World::new(program);
-    fill(&world);
+    fill(&world, SESSIONS);
     let known = world.sessions().len();
     assert_eq!(known, SESSIONS, "the store does not have all sessions");
     let bare = median((0..TIMES).map(|_| version(&world)).collect());
@@ -42,11 +42,11 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     ]
 }
 
-/// Fills the store with as many sessions as months of use would leave. The daemon must not run.
-pub(crate) fn fill(world: &World) {
+/// Fills the store with sessions as they are after months of use. The daemon must not run.
+pub(crate) fn fill(world: &World, sessions: usize) {
     with_store(world, async |store| {
         let samples = Samples::default();
-        for number in 0..SESSIONS {
+        for number in 0..sessions {
             add_session(store, &samples, world, number).await;
         }
     });

@@ -9,7 +9,7 @@ use segue_testkit::{Terminal, World};
 use crate::figures::ProcessUsage;
 use crate::fleet::{self, Processes};
 use crate::idle::{SETTLE, WINDOW, Waiters};
-use crate::lists::fill;
+use crate::lists::{SESSIONS, fill};
 use crate::starts::version;
 use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, timed};
@@ -36,7 +36,7 @@ fn open(world: &World, text: &str) -> Terminal {
 
 fn keys(program: &Path) -> Vec<Row> {
     let world = World::new(program);
-    fill(&world);
+    fill(&world, SESSIONS);
     world.ok(["ls"]);
     let bare = median((0..STARTS).map(|_| version(&world)).collect());
     let start = |_| timed(|| open(&world, "agent-")).0;
