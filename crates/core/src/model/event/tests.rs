@@ -178,6 +178,7 @@ fn messages() -> SentenceCases {
     let answered =
         |given: &str, question| EventPayload::Answered { given: given.to_owned(), question };
     vec![
+        (EventPayload::Asked { question: "Run npm test?".to_owned() }, "Run npm test?"),
         (EventPayload::MessageQueued { message, again: None }, only_id),
         (
             EventPayload::MessageQueued { message, again: some("it was not typed") },
