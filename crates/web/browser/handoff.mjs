@@ -31,7 +31,7 @@ await Scenario.run(async (scenario) => {
   assert.equal(segueJson("ls", "--all").sessions.length, 1);
   await checkAccess(page, "the preview of a handoff");
   await dialog.getByRole("button", { name: "Hand over to demo" }).click();
-  await page.getByRole("heading", { name: "default/fox-demo" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "default/fox-demo" }).waitFor();
   const next = sessionOf("fox-demo");
   assert.ok(page.url().includes(next.id));
 
@@ -49,10 +49,10 @@ await Scenario.run(async (scenario) => {
   // The old session leads to the new one, and takes no messages.
   await part(page, "default/fox").waitFor();
   await page.getByRole("heading", { level: 2, name: /^began as/ }).getByRole("link").click();
-  await page.getByRole("heading", { name: "default/fox", exact: true }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "default/fox", exact: true }).waitFor();
   assert.equal(await page.getByRole("textbox", { name: "Message to fox" }).count(), 0);
   await page.locator(".talk").getByRole("link", { name: "default/fox-demo" }).click();
-  await page.getByRole("heading", { name: "default/fox-demo" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "default/fox-demo" }).waitFor();
 
   await backAsDigest(page, fox);
 });
@@ -81,7 +81,7 @@ async function backAsDigest(page, fox) {
   await dialog.getByText("as default/fox (digest)").waitFor();
   await page.waitForFunction(() => document.activeElement?.textContent === "Hand over to demo");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "default/fox", exact: true }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "default/fox", exact: true }).waitFor();
   segue("wait", "fox");
   await go(page, `/sessions/${fox.id}/talk`);
   await page.getByText(/handed over to default\/fox \(demo, digest\)/).waitFor();

@@ -69,7 +69,7 @@ await Scenario.run(async (scenario) => {
 
   // The same text in the small picture of the terminal.
   await go(page, "/sessions");
-  await page.locator("main a[data-session]").getByText(IMAGE).first().waitFor();
+  await page.locator("main [data-session] a").getByText(IMAGE).first().waitFor();
   assert.ok(!(await hasInjected(page)));
 
   // Markup in the name of a folder, in a message and in a task.

@@ -12,7 +12,7 @@ const SETTINGS = '\n[disk]\nbudget = "1 GB"\n\n[sweep]\norphans = "0s"\n';
 
 const table = (page, by) => page.getByRole("region", { name: `Usage by ${by}` });
 
-/** Returns the numbers of a row: sessions, input, cached, output, cost. */
+/** Returns the numbers of a row: cost, input, cached, output, sessions. */
 async function cells(page, by, name) {
   const row = table(page, by).getByRole("row", { name });
   return row.getByRole("cell").allTextContents();
@@ -28,7 +28,7 @@ await Scenario.run(async (scenario) => {
   await go(page, "/usage");
   await table(page, "day").getByText(/^today, /).waitFor();
   const [total] = segueJson("usage", "--by", "vendor").usage;
-  const expected = [2, total.input, total.cached, total.output, "not reported"].map(String);
+  const expected = ["not reported", total.input, total.cached, total.output, 2].map(String);
   for (const [by, name] of [["day", /^today/], ["vendor", "demo"], ["agent", "Total"]]) {
     assert.deepEqual(await cells(page, by, name), expected, by);
   }

@@ -1,11 +1,15 @@
 // The start page: a card for each session that needs a person.
 
+import type { Session } from "../api/types.ts";
 import { plural } from "../model/format.ts";
+import { Icon } from "../parts/icon.tsx";
 import { QuestionCard } from "../parts/question-card.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
 import { useCell } from "../state/cell.ts";
 import { fleet, loadFleet } from "../state/fleet.ts";
+import { useMay } from "../state/identity.ts";
+import { openSheet } from "../state/sheets.ts";
 import { ViewHead } from "../parts/view-head.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 
@@ -25,6 +29,7 @@ export function NeedsYou() {
         {attention.length > 0 && <span class="dim">{plural(attention.length, "session")}</span>}
       </ViewHead>
       {error && <Failure error={error} retry={() => void loadFleet()} />}
+      <Interrupted sessions={[...byId.values()]} />
       {attention.length === 0 ? (
         <NobodyWaits />
       ) : (
@@ -35,6 +40,26 @@ export function NeedsYou() {
         </div>
       )}
     </>
+  );
+}
+
+/** Sessions whose agents ended without a clean end, as after a crash of the machine. */
+function Interrupted({ sessions }: { sessions: Session[] }) {
+  const mayWork = useMay("work");
+  const own = sessions.filter((it) => it.status === "interrupted" && !it.goes_on_as);
+  if (own.length === 0) return null;
+  return (
+    <div class="banner interrupted" role="region" aria-label="Interrupted sessions">
+      <p>
+        <StatusMark status="interrupted" /> The agents of {plural(own.length, "session")} have ended
+        without a clean end: {own.map((it) => it.name).join(", ")}. The conversations are kept.
+      </p>
+      {mayWork && (
+        <button class="button primary" onClick={() => openSheet({ kind: "resume", sessions: null })}>
+          <Icon name="play" size={16} /> Bring them back
+        </button>
+      )}
+    </div>
   );
 }
 

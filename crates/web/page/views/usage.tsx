@@ -137,11 +137,11 @@ function UsageTable(props: {
           <thead>
             <tr>
               <th>{title.replace("By ", "").replace(/^./, (letter) => letter.toUpperCase())}</th>
-              <th>Sessions</th>
+              <th>Cost</th>
               <th>Input</th>
               <th>Cached</th>
               <th>Output</th>
-              <th>Cost</th>
+              <th>Sessions</th>
             </tr>
           </thead>
           <tbody>
@@ -160,10 +160,6 @@ function Row({ name, row }: { name: string; row: UsageRow }) {
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td>{row.sessions}</td>
-      <td>{count(row.input)}</td>
-      <td>{count(row.cached)}</td>
-      <td>{count(row.output)}</td>
       <td>
         {row.cost_usd === null ? (
           <span class="dim" title="No agent has reported a cost">
@@ -173,6 +169,10 @@ function Row({ name, row }: { name: string; row: UsageRow }) {
           dollars(row.cost_usd)
         )}
       </td>
+      <td>{count(row.input)}</td>
+      <td>{count(row.cached)}</td>
+      <td>{count(row.output)}</td>
+      <td>{row.sessions}</td>
     </tr>
   );
 }

@@ -128,7 +128,7 @@ const vendors = ["claude", "codex", "gemini"];
 export const usage = (by) => {
   const rows = [];
   const empty = { agent: null, fleet: null, vendor: null, day: null, sessions: 1, cost_usd: null };
-  if (by === "day") for (let day = 0; day < 30; day++) {
+  if (by.startsWith("day")) for (let day = 0; day < 30; day++) {
     const date = new Date(now - day * 86_400_000).toISOString().slice(0, 10);
     vendors.forEach((vendor, index) => { const tokens = Math.round(Math.abs(Math.sin(day * 1.3 + index)) * (day % 7 < 2 ? 200_000 : 1_400_000)); rows.push({ ...empty, day: date, vendor, input: tokens, cached: tokens / 2, output: Math.round(tokens / 20) }); });
   } else sessions.slice(0, 6).forEach((it, index) => rows.push({ ...empty, fleet: it.fleet, agent: it.agent, vendor: it.vendor, sessions: index + 1, input: 2_100_000 / (index + 1), cached: 1e6 / (index + 1), output: 90_000 / (index + 1), cost_usd: index % 2 ? null : 3.2 / (index + 1) }));

@@ -57,6 +57,8 @@ const ROUTES = [
   ["POST /v1/deliveries", () => ({ deliveries: data.deliveries })],
   ["POST /v1/deliveries/show", (_, body) => ({ delivery: data.deliveries.find((it) => it.id === body.delivery), headers: [["x-event", "issues"]], body: '{"action":"assigned","issue":{"number":120}}' })],
   ["GET /v1/usage", (_, __, url) => data.usage(url.searchParams.get("by"))],
+  ["GET /v1/vendors", () => ({ vendors: ["claude", "codex", "demo"].map((name) => ({ name, title: `the program of ${name}`, installed: true })) })],
+  ["POST /v1/adopt", () => ({ candidates: [{ vendor: "claude", vendor_session_id: "c9", cwd: "/home/ada/src/shop", config_dir: "/home/ada/.claude", began_at: data.ago(90), updated_at: data.ago(60), begins: "Why is the build slow?", open_in: null }], adopted: [], skipped: [] })],
   ["GET /v1/disk", () => data.disk],
   ["POST /v1/sweep", () => data.sweep],
   ["GET /v1/findings", () => ({ findings: data.findings })],
