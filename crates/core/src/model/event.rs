@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{
     CommandPhase, DeliveryId, DiskLevel, EnvironmentSource, Evidence, Exit, FailureClass,
     HandoffForm, InterruptMethod, LaunchId, LaunchMode, MessageId, RefName, ReplyState, SessionId,
-    Source, SourceName, Status, TaskId, TaskStateKind, VendorId, VendorSessionId,
+    Source, SourceName, Status, TaskId, TaskStateKind, VendorId, VendorSessionId, WaitingFor,
 };
 use crate::word_enum::word_enum;
 
@@ -146,6 +146,12 @@ pub enum EventPayload {
     },
     MessageCancelled {
         message: MessageId,
+    },
+    /// The question that the agent asks a person is on its screen, and can be answered.
+    Asked {
+        kind: WaitingFor,
+        /// The question, without its secrets.
+        question: Option<String>,
     },
     Answered {
         given: String,
@@ -324,6 +330,7 @@ word_enum! {
         MessageDelivered = "message_delivered",
         MessageUncertain = "message_uncertain",
         MessageCancelled = "message_cancelled",
+        Asked = "asked",
         Answered = "answered",
         TurnInterrupted = "turn_interrupted",
         HandedOver = "handed_over",
@@ -372,6 +379,7 @@ impl EventPayload {
             Self::MessageDelivered { .. } => EventKind::MessageDelivered,
             Self::MessageUncertain { .. } => EventKind::MessageUncertain,
             Self::MessageCancelled { .. } => EventKind::MessageCancelled,
+            Self::Asked { .. } => EventKind::Asked,
             Self::Answered { .. } => EventKind::Answered,
             Self::TurnInterrupted { .. } => EventKind::TurnInterrupted,
             Self::HandedOver { .. } => EventKind::HandedOver,

@@ -14,10 +14,12 @@
 use std::time::Duration;
 
 use segue_core::api::OutcomeNote;
+use segue_core::failpoint;
 use segue_core::flows::{messages, worktrees};
-use segue_core::model::{Dialog, Screen, Showing, Status, WaitingFor};
-use segue_core::ports::{Answer, Interaction};
+use segue_core::model::{Dialog, EventPayload, Screen, Showing, Status, WaitingFor};
+use segue_core::ports::{Answer, Commit, Interaction};
 use segue_core::rules::dialog::{self, Takes};
+use segue_core::rules::redaction;
 use tokio::time::Instant;
 
 use super::{Actor, SessionTimeout};
@@ -43,6 +45,8 @@ pub(super) struct Asking {
     drawn: Option<Instant>,
     /// The question that was answered last, and when.
     answered: Option<(Option<Dialog>, Instant)>,
+    /// The id of the question that was recorded last.
+    recorded: Option<String>,
     /// The id of the question that Segue has answered itself.
     answered_by_segue: Option<String>,
     /// Whether the agent has drawn since the screen was read.
@@ -103,6 +107,29 @@ impl Actor {
         if kind == WaitingFor::Trust {
             self.trust_own_worktree().await;
         }
+    }
+
+    /// Records the question on the screen, once for each question. A client that follows events learns
+    /// from it that the question can be answered now: an agent draws it after its status has changed.
+    pub(super) async fn record_question(&mut self) {
+        let Some(dialog) = self.asking.dialog.as_ref() else { return };
+        if self.asking.recorded.as_ref() == Some(&dialog.id) {
+            return;
+        }
+        let asked = dialog::summary(&dialog.question, &dialog.choices);
+        let question = redaction::redact(&asked).into_owned();
+        let question = Some(question).filter(|question| !question.is_empty());
+        let payload = EventPayload::Asked { kind: dialog.kind, question };
+        self.asking.recorded = Some(dialog.id.clone());
+        let events = vec![self.state.event(&self.ports, payload)];
+        failpoint::hit("asked.commit.before");
+        if let Err(error) =
+            self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
+        {
+            // The question can be answered anyway.
+            tracing::warn!(%error, "a question cannot be recorded");
+        }
+        failpoint::hit("asked.commit.after");
     }
 
     /// Answers the question whether the folder is trusted, if the folder is a worktree of a project
