@@ -283,7 +283,7 @@ impl Client {
         let connection = self.line.connection();
         let body = connection.follow(&path).await?;
         let resident = connection.resident().clone();
-        Ok(EventStream { body, pending: Vec::new(), resident })
+        Ok(EventStream { body, pending: Vec::new(), resident: Some(resident) })
     }
 
     /// Streams events of all sessions from now on.
@@ -388,10 +388,19 @@ pub struct EventStream {
     body: Incoming,
     /// Received bytes that were not returned as events yet.
     pending: Vec<u8>,
-    resident: Resident,
+    /// The daemon, which is asked from time to time whether it still answers. `None` if it is not
+    /// asked.
+    resident: Option<Resident>,
 }
 
 impl EventStream {
+    /// Makes the stream wait for events alone. While nothing happens, neither this process nor the
+    /// daemon wakes up, and a daemon that hangs is not noticed.
+    #[must_use]
+    pub fn without_checks(self) -> Self {
+        Self { resident: None, ..self }
+    }
+
     /// Returns the next event. `None` if the daemon has ended.
     pub async fn next(&mut self) -> Option<Result<Event>> {
         loop {
@@ -400,7 +409,11 @@ impl EventStream {
                 return Some(parse(&line));
             }
             let frame = async { Ok(self.body.frame().await) };
-            let frame = match self.resident.answered(FOLLOW_PATH, frame).await {
+            let frame = match &self.resident {
+                Some(resident) => resident.answered(FOLLOW_PATH, frame).await,
+                None => frame.await,
+            };
+            let frame = match frame {
                 Ok(frame) => frame?.ok()?,
                 Err(error) => return Some(Err(error)),
             };

@@ -33,7 +33,8 @@ pub trait DaemonApi: Debug + Send + Sync {
     /// Returns the newest events of a session, oldest first.
     async fn log(&self, session: SessionId) -> Result<Vec<Event>>;
     async fn diff(&self, question: DiffQuestion) -> Result<WorktreeDiffReport>;
-    async fn tasks(&self) -> Result<TaskSummaryList>;
+    /// Returns the tasks in the order of the queue, also those that have ended if they are wanted.
+    async fn tasks(&self, with_ended: bool) -> Result<TaskSummaryList>;
     async fn task(&self, task: String) -> Result<TaskReport>;
     async fn worktrees(&self) -> Result<WorktreeList>;
     /// Returns the tokens that were used since the beginning of this day.

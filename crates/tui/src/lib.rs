@@ -16,6 +16,7 @@ mod model;
 mod run;
 #[cfg(test)]
 mod samples;
+mod syntax;
 mod text;
 mod update;
 mod view;

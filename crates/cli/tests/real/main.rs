@@ -16,6 +16,7 @@ mod handoffs;
 mod journey;
 mod opencode;
 mod pi;
+mod screens;
 mod shared;
 mod turns;
 

@@ -1,6 +1,7 @@
 //! The terminal UI in a real terminal, with the demo agent.
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod acting;
 mod resilience;
 mod using;
 

@@ -13,7 +13,7 @@ use super::{
     CommandPhase, DeliveryId, DiskLevel, EnvironmentSource, Evidence, Exit, FailureClass,
     HandoffForm, InterruptMethod, LaunchId, LaunchMode, MessageId, PlanId, PlanName, PlanState,
     PlanTaskName, RefName, ReplyState, SessionId, Source, SourceName, Status, TaskId,
-    TaskStateKind, VendorId, VendorSessionId,
+    TaskStateKind, VendorId, VendorSessionId, WaitingFor,
 };
 use crate::word_enum::word_enum;
 
@@ -148,11 +148,11 @@ pub enum EventPayload {
     MessageCancelled {
         message: MessageId,
     },
-    /// The question of an agent is known. The status may have changed earlier, when the agent had
-    /// not drawn the question yet.
+    /// The question that the agent asks a person is on its screen, and can be answered.
     Asked {
+        kind: WaitingFor,
         /// The question, without its secrets.
-        question: String,
+        question: Option<String>,
     },
     Answered {
         given: String,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use segue_core::api::{RenameReport, RenameRequest};
 use segue_core::flows::rename::{self, RenamePlan};
+use segue_core::flows::run::is_name_taken;
 use segue_core::model::{Principal, RequestKey};
 use segue_core::ports::SessionQuery;
 use segue_core::{Error, Result};
@@ -22,7 +23,11 @@ pub(crate) async fn rename(
     let plan = rename::plan(ports, principal, key, (session, name, cwd)).await?;
     let RenamePlan { session, name, from } = plan;
     let by = SessionRenamer::Person(key);
-    supervisor.ask(session, |reply| SessionRequest::Rename { name, by, reply }).await?;
+    let renamed = supervisor.ask(session, |reply| SessionRequest::Rename { name, by, reply });
+    renamed.await.map_err(|error| match is_name_taken(&error) {
+        true => Error { hints: vec!["choose another name".to_owned()], ..error },
+        false => error,
+    })?;
     let sessions = ports.store.sessions(&SessionQuery::id(session)).await?;
     let removed = || Error::not_found(format!("there is no session `{session}` any more"));
     let summary = sessions.first().ok_or_else(removed)?;

@@ -42,6 +42,7 @@ pub(crate) enum UiAction {
     ShowLog,
     Sessions,
     Tasks,
+    EndedTasks,
     Worktrees,
     OtherPane,
     Comment,
@@ -72,7 +73,7 @@ const fn entry(action: UiAction, keys: &'static str, title: &'static str) -> Act
 }
 
 /// All actions in the order of the help.
-pub(crate) const ACTIONS: [ActionEntry; 51] = [
+pub(crate) const ACTIONS: [ActionEntry; 52] = [
     entry(UiAction::Open, "Enter", "attach; on a narrow screen: open the session first"),
     entry(UiAction::Attach, "e", "attach: enter the agent's terminal, leave it with Ctrl-\\ d"),
     entry(UiAction::Send, "s", "send a message to the agent, or to all marked agents"),
@@ -110,6 +111,7 @@ pub(crate) const ACTIONS: [ActionEntry; 51] = [
     entry(UiAction::ShowLog, "5", "show the log with its evidence"),
     entry(UiAction::Sessions, "l", "list the sessions"),
     entry(UiAction::Tasks, "t", "list the tasks"),
+    entry(UiAction::EndedTasks, "E", "tasks: show or hide those that have ended"),
     entry(UiAction::Worktrees, "w", "list the worktrees"),
     entry(UiAction::OtherPane, "Tab", "move between the list and the right side"),
     entry(UiAction::Comment, "m", "diff: comment on this line"),

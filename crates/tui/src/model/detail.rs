@@ -1,5 +1,7 @@
 //! The right side: everything about one session.
 
+use std::collections::BTreeMap;
+
 use segue_core::api::MessageView;
 use segue_core::model::{Event, SessionId};
 
@@ -72,12 +74,20 @@ pub(crate) struct DetailPane {
     pub(crate) log: Loaded<Vec<Event>>,
     /// How many rows the messages or the log are scrolled up from their end.
     pub(crate) rows_up: usize,
+    /// The diffs of other sessions whose comments were not sent yet.
+    reviews: BTreeMap<SessionId, DiffPane>,
 }
 
 impl DetailPane {
-    /// Shows another session. Keeps the view.
+    /// Shows another session. Keeps the view, and comments that were not sent yet.
     pub(crate) fn show(&mut self, subject: Option<SessionId>) {
         let (view, request) = (self.view, self.request + 1);
-        *self = Self { view, subject, request, ..Self::default() };
+        let mut reviews = std::mem::take(&mut self.reviews);
+        let diff = std::mem::take(&mut self.diff);
+        if let Some(before) = self.subject.filter(|_| !diff.comments.is_empty()) {
+            reviews.insert(before, diff);
+        }
+        let diff = subject.and_then(|subject| reviews.remove(&subject)).unwrap_or_default();
+        *self = Self { view, subject, request, diff, reviews, ..Self::default() };
     }
 }

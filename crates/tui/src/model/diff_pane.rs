@@ -31,7 +31,7 @@ pub(crate) struct DiffText {
 pub(crate) struct DiffRow {
     pub(crate) text: String,
     pub(crate) kind: DiffLineKind,
-    path: String,
+    pub(crate) path: String,
     /// The number of the line in the new file, or in the old file if the line was removed.
     number: Option<u64>,
 }
@@ -48,14 +48,38 @@ pub(crate) enum DiffLineKind {
 }
 
 impl DiffPane {
-    /// Shows a diff. An equal diff keeps the comments and the place.
+    /// Shows a diff. The agent may have changed files since the last one: the comments and the place
+    /// stay at their lines.
     pub(crate) fn show(&mut self, report: segue_core::Result<WorktreeDiffReport>) {
         let state = Loaded::of(report.map(|report| DiffText::of(&report)));
-        if state != self.state {
-            self.cursor = 0;
-            self.comments.clear();
-            self.state = state;
+        // Comments stay with the diff that they are about if no other one can be read.
+        let is_kept = state.ready().is_none() && !self.comments.is_empty();
+        if state == self.state || is_kept {
+            return;
         }
+        let before = std::mem::replace(&mut self.state, state);
+        let before = before.ready().map(|it| it.rows.as_slice()).unwrap_or_default();
+        let place = |at: usize| before.get(at).and_then(|row| self.row_like(row));
+        let cursor = place(self.cursor).unwrap_or(0);
+        let mut comments: BTreeMap<usize, String> = BTreeMap::new();
+        for (at, text) in &self.comments {
+            // A comment on a line that is gone moves to its file, or else to the first row.
+            let kept = comments.entry(place(*at).unwrap_or(0)).or_default();
+            let separator = if kept.is_empty() { "" } else { "\n" };
+            kept.push_str(separator);
+            kept.push_str(text);
+        }
+        (self.cursor, self.comments) = (cursor, comments);
+    }
+
+    /// Returns the row that is most similar to a row of an earlier diff: the same line, a line with
+    /// the same text, or the first row of the same file.
+    fn row_like(&self, row: &DiffRow) -> Option<usize> {
+        let of_file = || self.rows().iter().enumerate().filter(|(_, it)| it.path == row.path);
+        let has_text = |it: &DiffRow| it.text == row.text && it.kind == row.kind;
+        let same = of_file().find(|(_, it)| *it == row);
+        let alike = || of_file().find(|(_, it)| has_text(it));
+        same.or_else(alike).or_else(|| of_file().next()).map(|(at, _)| at)
     }
 
     pub(crate) fn rows(&self) -> &[DiffRow] {
@@ -221,6 +245,32 @@ new file mode 100644
         ];
         assert_eq!(rows, expected);
         assert_eq!(pane.rows().last().unwrap().text, "+red");
+    }
+
+    #[test]
+    fn comments_and_the_place_stay_at_their_lines_when_the_diff_changes() {
+        let report = |patch: &str| -> WorktreeDiffReport {
+            serde_json::from_value(serde_json::json!({
+                "worktree": "0198f9d2-0000-7000-8000-000000000001", "path": "/w",
+                "branch": "fix", "base": null,
+                "files": [], "patch": patch, "is_cut": false,
+            }))
+            .unwrap()
+        };
+        let mut pane = DiffPane::default();
+        pane.show(Ok(report(PATCH)));
+        pane.move_by(7);
+        pane.comments.insert(7, "why?".to_owned());
+        pane.comments.insert(8, "odd".to_owned());
+        pane.comments.insert(12, "red".to_owned());
+        // One line more before, one commented line less, and a file less.
+        let changed = PATCH.replace("@@ -3,2 +3,3 @@ fn a()\n", "@@ -3,2 +3,4 @@ fn a()\n+first\n");
+        let changed = changed.replace("++++ odd\n", "");
+        let changed = changed.split("diff --git a/b.txt").next().unwrap();
+        pane.show(Ok(report(changed)));
+        assert_eq!((pane.cursor, pane.rows()[8].text.as_str()), (8, "+new"));
+        let expected = [(0, "odd\nred"), (8, "why?")].map(|(at, text)| (at, text.to_owned()));
+        assert_eq!(pane.comments, BTreeMap::from(expected));
     }
 
     #[test]

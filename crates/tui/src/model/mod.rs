@@ -17,7 +17,7 @@ use segue_core::model::{TerminalSize, Usage};
 
 pub(crate) use action::{ACTIONS, ActionEntry, UiAction};
 pub(crate) use detail::{DetailPane, DetailView, Loaded};
-pub(crate) use diff_pane::{DiffLineKind, DiffPane};
+pub(crate) use diff_pane::{DiffLineKind, DiffPane, DiffRow};
 pub(crate) use form::{FieldKind, FormField, FormPurpose, UiForm};
 pub(crate) use modal::{
     AnswerDialog, Confirmation, EditorDialog, EditorPurpose, LineDialog, LinePurpose, Modal,
@@ -41,6 +41,8 @@ pub struct UiModel {
     pub(crate) tab: ListTab,
     pub(crate) focus: PaneFocus,
     pub(crate) list: SessionTable,
+    /// Whether the list of tasks has those that have ended, too.
+    pub(crate) shows_ended_tasks: bool,
     pub(crate) tasks: RowTable,
     pub(crate) worktrees: RowTable,
     pub(crate) detail: DetailPane,
@@ -114,6 +116,7 @@ impl UiModel {
             tab: ListTab::Sessions,
             focus: PaneFocus::List,
             list: SessionTable::default(),
+            shows_ended_tasks: false,
             tasks: RowTable::default(),
             worktrees: RowTable::default(),
             detail: DetailPane::default(),

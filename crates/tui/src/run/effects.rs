@@ -156,7 +156,7 @@ async fn carried_out(api: &dyn DaemonApi, effect: UiEffect) -> Option<UiMessage>
 async fn read_list(api: &dyn DaemonApi, effect: &UiEffect) -> Option<UiMessage> {
     Some(match effect {
         UiEffect::LoadSessions => UiMessage::Sessions(api.sessions().await),
-        UiEffect::LoadTasks => UiMessage::Tasks(api.tasks().await),
+        UiEffect::LoadTasks { with_ended } => UiMessage::Tasks(api.tasks(*with_ended).await),
         UiEffect::LoadTask(task) => UiMessage::Task(api.task(task.clone()).await),
         UiEffect::LoadWorktrees => UiMessage::Worktrees(api.worktrees().await),
         UiEffect::LoadUsage => UiMessage::Usage(api.usage_today().await),

@@ -23,7 +23,7 @@ impl FlightKind {
     pub(super) fn of(effect: &UiEffect) -> Option<Self> {
         match effect {
             UiEffect::LoadSessions => Some(Self::Sessions),
-            UiEffect::LoadTasks => Some(Self::Tasks),
+            UiEffect::LoadTasks { .. } => Some(Self::Tasks),
             UiEffect::LoadWorktrees => Some(Self::Worktrees),
             UiEffect::LoadUsage => Some(Self::Usage),
             UiEffect::LoadTalk { request, before: None, .. }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn request_for_another_session_replaces_the_earlier_one() {
         let mut flights = Flights::default();
-        let effect = UiEffect::LoadTasks;
+        let effect = UiEffect::LoadTasks { with_ended: false };
         assert!(flights.begin(FlightKind::Detail(1), &effect));
         assert!(flights.begin(FlightKind::Detail(2), &effect));
         assert!(flights.begin(FlightKind::Detail(1), &effect));

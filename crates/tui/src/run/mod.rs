@@ -57,7 +57,7 @@ pub async fn run(api: Arc<dyn DaemonApi>, surroundings: Surroundings) -> Result<
     let input = UserInput::open();
     let mut ui = UiLoop { api, model, terminal, input, signals, sender, messages, outputs, runner };
     ui.take_in(UiMessage::Sessions(Ok(sessions))).await?;
-    for effect in first_effects().into_iter().filter(|it| *it != UiEffect::LoadSessions) {
+    for effect in first_effects(&ui.model).into_iter().filter(|it| *it != UiEffect::LoadSessions) {
         ui.runner.start(effect);
     }
     ui.run().await

@@ -65,6 +65,12 @@ fn navigate(model: &mut UiModel, action: UiAction) -> Vec<UiEffect> {
         UiAction::Sessions => model.tab = ListTab::Sessions,
         UiAction::Tasks => return list(model, ListTab::Tasks),
         UiAction::Worktrees => return list(model, ListTab::Worktrees),
+        UiAction::EndedTasks => {
+            model.shows_ended_tasks = !model.shows_ended_tasks;
+            model.focus = PaneFocus::List;
+            model.tab = ListTab::Tasks;
+            return vec![super::load_tasks(model)];
+        }
         UiAction::OtherPane => other_pane(model),
         UiAction::Comment => comment(model),
         UiAction::SendComments => return send_comments(model),
@@ -72,7 +78,7 @@ fn navigate(model: &mut UiModel, action: UiAction) -> Vec<UiEffect> {
         UiAction::PreviousFile => model.detail.diff.move_to_file(false),
         UiAction::FoldTools => model.detail.talk.switch_tools(),
         UiAction::Reload => {
-            let mut effects = super::first_effects();
+            let mut effects = super::first_effects(model);
             effects.push(UiEffect::Redraw);
             effects.extend(detail::refresh(model));
             return effects;
@@ -211,7 +217,7 @@ fn list(model: &mut UiModel, tab: ListTab) -> Vec<UiEffect> {
     model.tab = if model.tab == tab { ListTab::Sessions } else { tab };
     match model.tab {
         ListTab::Sessions => Vec::new(),
-        ListTab::Tasks => vec![UiEffect::LoadTasks],
+        ListTab::Tasks => vec![super::load_tasks(model)],
         ListTab::Worktrees => vec![UiEffect::LoadWorktrees],
     }
 }

@@ -5,7 +5,7 @@ use segue_core::rules::screens;
 
 use super::{DetailMessage, UiEffect};
 use crate::geometry::Areas;
-use crate::model::{DetailView, ListTab, UiModel};
+use crate::model::{DetailView, EditorPurpose, ListTab, Modal, UiModel};
 
 /// Shows the selected session on the right side, if it is another one than before.
 pub(super) fn follow_selection(model: &mut UiModel) -> Vec<UiEffect> {
@@ -76,13 +76,12 @@ pub(super) fn load(model: &mut UiModel) -> Vec<UiEffect> {
 }
 
 /// Requests the data of the right side again after an event of its session. A terminal that is
-/// watched reports its changes itself. A diff with comments stays, because they belong to its lines.
+/// watched reports its changes itself.
 pub(super) fn refresh(model: &mut UiModel) -> Vec<UiEffect> {
     let request = model.detail.request;
     let Some(session) = model.detail.subject else { return Vec::new() };
     match model.detail.view {
         DetailView::Screen if model.detail.screen.ended.is_none() => Vec::new(),
-        DetailView::Diff if !model.detail.diff.comments.is_empty() => Vec::new(),
         DetailView::Talk => vec![UiEffect::LoadTalk { request, session, before: None }],
         DetailView::Messages => vec![UiEffect::LoadMessages { request, session }],
         DetailView::Log => vec![UiEffect::LoadLog { request, session }],
@@ -91,6 +90,10 @@ pub(super) fn refresh(model: &mut UiModel) -> Vec<UiEffect> {
 }
 
 pub(super) fn received(model: &mut UiModel, message: DetailMessage) -> Vec<UiEffect> {
+    let is_commenting = matches!(
+        &model.modal,
+        Some(Modal::Editor(it)) if matches!(it.purpose, EditorPurpose::Comment { .. })
+    );
     let detail = &mut model.detail;
     match message {
         DetailMessage::Terminal(event) => detail.screen.received(event),
@@ -114,6 +117,8 @@ pub(super) fn received(model: &mut UiModel, message: DetailMessage) -> Vec<UiEff
             detail.messages = crate::model::Loaded::of(list.map(|list| list.messages));
         }
         DetailMessage::Log(events) => detail.log = crate::model::Loaded::of(events),
+        // The comment that is being written belongs to a row of the diff that is shown.
+        DetailMessage::Diff(_) if is_commenting => {}
         DetailMessage::Diff(report) => detail.diff.show(report),
     }
     Vec::new()

@@ -187,6 +187,7 @@ fn letter(model: &UiModel, character: char) -> Option<UiAction> {
         'Z' => UiAction::FoldAll,
         'l' => UiAction::Sessions,
         't' => UiAction::Tasks,
+        'E' => UiAction::EndedTasks,
         'w' => UiAction::Worktrees,
         'm' => UiAction::Comment,
         'M' => UiAction::SendComments,

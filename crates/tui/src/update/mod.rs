@@ -93,7 +93,10 @@ pub enum DetailMessage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UiEffect {
     LoadSessions,
-    LoadTasks,
+    /// Reads the tasks, also those that have ended.
+    LoadTasks {
+        with_ended: bool,
+    },
     LoadTask(String),
     LoadWorktrees,
     LoadUsage,
@@ -195,14 +198,19 @@ impl WorktreeChange {
 }
 
 /// Returns the effects with which the UI begins.
-pub(crate) fn first_effects() -> Vec<UiEffect> {
+pub(crate) fn first_effects(model: &UiModel) -> Vec<UiEffect> {
     vec![
         UiEffect::LoadSessions,
-        UiEffect::LoadTasks,
+        load_tasks(model),
         UiEffect::LoadWorktrees,
         UiEffect::LoadUsage,
         UiEffect::LoadVendors,
     ]
+}
+
+/// Returns the effect that reads the tasks which the list shows.
+fn load_tasks(model: &UiModel) -> UiEffect {
+    UiEffect::LoadTasks { with_ended: model.shows_ended_tasks }
 }
 
 /// Changes the model, and returns what is to be done.

@@ -17,7 +17,7 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
         UiMessage::Changed { sessions, is_about_work } => {
             let mut effects = vec![UiEffect::LoadSessions];
             if is_about_work {
-                effects.extend([UiEffect::LoadTasks, UiEffect::LoadWorktrees]);
+                effects.extend([super::load_tasks(model), UiEffect::LoadWorktrees]);
             }
             if model.detail.subject.is_some_and(|it| sessions.contains(&it)) {
                 effects.extend(detail::refresh(model));
@@ -31,7 +31,7 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
         }
         UiMessage::DaemonBack => {
             model.link = LinkState::Connected;
-            let mut effects = super::first_effects();
+            let mut effects = super::first_effects(model);
             effects.extend(detail::refresh(model));
             effects
         }
@@ -55,7 +55,7 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
         UiMessage::Started(Err(error)) => failed(model, &error),
         UiMessage::Done(Ok(text)) => {
             model.notify(one_line(&text));
-            vec![UiEffect::LoadSessions, UiEffect::LoadTasks, UiEffect::LoadWorktrees]
+            vec![UiEffect::LoadSessions, super::load_tasks(model), UiEffect::LoadWorktrees]
         }
         UiMessage::Reviewed(Ok(text)) => {
             model.detail.diff.comments.clear();

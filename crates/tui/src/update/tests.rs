@@ -407,7 +407,7 @@ fn new_session_is_started_with_the_fields_of_the_form_and_selected() {
 fn palette_finds_actions_by_words_and_starts_them() {
     let mut model = wide();
     keys(&mut model, ":list tasks");
-    assert!(keys(&mut model, "⏎").contains(&UiEffect::LoadTasks));
+    assert!(keys(&mut model, "⏎").contains(&UiEffect::LoadTasks { with_ended: false }));
     assert_eq!(model.tab, ListTab::Tasks);
     for entry in crate::model::ACTIONS {
         let found = super::found(entry.title.to_lowercase().as_str());
@@ -448,4 +448,73 @@ fn failure_of_an_action_is_shown_with_its_hint() {
     assert_eq!(notice(&model), "it is open elsewhere; run `segue ls`");
     press(&mut model, KeyCode::Down);
     assert_eq!(notice(&model), "");
+}
+
+#[test]
+fn interrupt_shows_its_consequence_and_needs_a_working_agent() {
+    let mut model = wide();
+    keys(&mut model, "jj");
+    assert_eq!(selected(&model), "shop/reviewer");
+    assert_eq!(keys(&mut model, "i"), []);
+    let Some(Modal::Confirm(confirmation)) = &model.modal else { panic!() };
+    let expected = "ends the turn of reviewer; the agent keeps running and waits for you";
+    assert_eq!(confirmation.lines, [expected]);
+    assert_eq!(keys(&mut model, "⏎"), [UiEffect::Interrupt(id(2))]);
+}
+
+#[test]
+fn rename_form_has_the_name_and_refuses_the_same_one() {
+    let mut model = wide();
+    keys(&mut model, "jj");
+    press(&mut model, KeyCode::F(2));
+    assert_eq!(keys(&mut model, "⏎"), []);
+    assert_eq!(notice(&model), "it is called reviewer already");
+    let (session, name) = (id(2), "reviewer-2".to_owned());
+    assert_eq!(keys(&mut model, "-2⏎"), [UiEffect::Rename { session, name }]);
+}
+
+#[test]
+fn smaller_number_of_agents_names_those_that_stop() {
+    let mut model = wide();
+    let agent = |number: u32, name: &str, status: &str| {
+        session(number, name, status, json!({ "agent": name }))
+    };
+    let sessions = vec![
+        agent(1, "coder-10", "idle"),
+        agent(2, "coder-2", "working"),
+        agent(3, "coder", "idle"),
+        agent(4, "coder-3", "ended"),
+        agent(5, "coder-x", "idle"),
+    ];
+    update(&mut model, UiMessage::Sessions(Ok(list(sessions))));
+    model.list.select_row(1);
+    keys(&mut model, "+");
+    let control = crossterm::event::KeyModifiers::CONTROL;
+    let clear = crossterm::event::KeyEvent::new(KeyCode::Char('u'), control);
+    update(&mut model, UiMessage::Key(clear));
+    assert_eq!(keys(&mut model, "1⏎"), []);
+    let Some(Modal::Confirm(confirmation)) = &model.modal else { panic!() };
+    assert_eq!(confirmation.lines[0], "stops coder-2, coder-10");
+    let effects = keys(&mut model, "⏎");
+    let is_scale =
+        |it: &UiEffect| matches!(it, UiEffect::Scale { agent, count: 1, .. } if agent == "coder");
+    assert!(effects.iter().any(is_scale), "{effects:?}");
+}
+
+#[test]
+fn message_leaves_the_comments_and_a_sent_review_forgets_them() {
+    let mut model = wide();
+    model.detail.diff.comments.insert(0, "why?".to_owned());
+    keys(&mut model, "shello⏎");
+    update(&mut model, UiMessage::Done(Ok("recorded".to_owned())));
+    assert_eq!(model.detail.diff.comments.len(), 1);
+    update(&mut model, UiMessage::Reviewed(Err(Error::conflict("no"))));
+    assert_eq!(model.detail.diff.comments.len(), 1, "a failed review is kept");
+    // Another session has its own comments.
+    keys(&mut model, "j");
+    assert_eq!(model.detail.diff.comments.len(), 0);
+    keys(&mut model, "k");
+    assert_eq!(model.detail.diff.comments.len(), 1);
+    update(&mut model, UiMessage::Reviewed(Ok("recorded".to_owned())));
+    assert_eq!(model.detail.diff.comments.len(), 0);
 }

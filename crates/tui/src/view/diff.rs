@@ -7,8 +7,9 @@ use ratatui::text::{Line, Span};
 use segue_core::rules::display::{counted, one_line};
 
 use super::{Theme, draw_note, row};
-use crate::model::{DiffLineKind, Loaded, UiModel};
-use crate::text::{cells, fitted};
+use crate::model::{DiffLineKind, DiffRow, Loaded, UiModel};
+use crate::syntax::{CodeState, CodeToken, language_of};
+use crate::text::{cells, fitted, width};
 
 /// At most this many files are listed above the lines.
 const MAX_FILE_ROWS: usize = 6;
@@ -45,6 +46,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Th
     let lines =
         Rect { y: area.y + file_rows, height: area.height.saturating_sub(file_rows), ..area };
     let top = diff_top(model, area);
+    let mut code = VisibleCode::before(&text.rows, top, theme);
     for (number, (at, line)) in text.rows.iter().enumerate().skip(top).enumerate() {
         let Some(place) = row(lines, number) else { break };
         let mut style = style(line.kind, theme);
@@ -53,17 +55,88 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Th
         }
         let comment = diff.comments.get(&at);
         let mark = if comment.is_some() { "● " } else { "  " };
-        let columns = usize::from(area.width.saturating_sub(2));
-        let shown = match comment {
-            Some(comment) => format!("{}   ◂ {}", line.text, one_line(comment)),
-            None => line.text.clone(),
-        };
-        let spans = vec![
-            Span::styled(mark, theme.attention()),
-            Span::styled(fitted(&shown, columns), style),
-        ];
-        frame.render_widget(Line::from(spans), place);
+        let mut spans = vec![Span::styled(mark, theme.attention())];
+        spans.extend(code.spans(line, style));
+        if let Some(comment) = comment {
+            let text = format!("   ◂ {}", one_line(comment));
+            spans.push(Span::styled(text, theme.attention()));
+        }
+        frame.render_widget(Line::from(clipped(spans, usize::from(area.width))), place);
     }
+}
+
+/// Reads at most this many rows before the first shown one, to know whether that row is in a comment.
+const MAX_ROWS_BEFORE: usize = 300;
+
+/// The colours of the code in the rows of a diff, from one row to the next. The old and the new file
+/// have different lines.
+struct VisibleCode {
+    theme: Theme,
+    old: CodeState,
+    new: CodeState,
+}
+
+impl VisibleCode {
+    /// Returns the state before the row `top`.
+    fn before(rows: &[DiffRow], top: usize, theme: Theme) -> Self {
+        let mut code = Self { theme, old: CodeState::default(), new: CodeState::default() };
+        for row in rows.iter().take(top).skip(top.saturating_sub(MAX_ROWS_BEFORE)) {
+            code.tokens(row);
+        }
+        code
+    }
+
+    fn tokens(&mut self, row: &DiffRow) -> Vec<CodeToken> {
+        if matches!(row.kind, DiffLineKind::File | DiffLineKind::Hunk) {
+            (self.old, self.new) = (CodeState::default(), CodeState::default());
+        }
+        let language = language_of(&row.path).filter(|_| self.theme.has_colours());
+        let (Some(language), Some(line)) = (language, row.text.get(1..)) else {
+            return Vec::new();
+        };
+        match row.kind {
+            DiffLineKind::Added => self.new.tokens(language, line),
+            DiffLineKind::Removed => self.old.tokens(language, line),
+            DiffLineKind::Context => {
+                self.old.tokens(language, line);
+                self.new.tokens(language, line)
+            }
+            DiffLineKind::File | DiffLineKind::Hunk | DiffLineKind::Note => Vec::new(),
+        }
+    }
+
+    /// Returns a row in its colours. `style` is the style of everything else in it.
+    fn spans<'a>(&mut self, row: &'a DiffRow, style: Style) -> Vec<Span<'a>> {
+        let mut spans = Vec::new();
+        let mut at = 0;
+        for (kind, range) in self.tokens(row) {
+            // The first character is the sign of the line.
+            let range = range.start + 1..range.end + 1;
+            spans.push(Span::styled(row.text.get(at..range.start).unwrap_or_default(), style));
+            let text = row.text.get(range.clone()).unwrap_or_default();
+            spans.push(Span::styled(text, self.theme.code(kind, style)));
+            at = range.end;
+        }
+        spans.push(Span::styled(row.text.get(at..).unwrap_or_default(), style));
+        spans
+    }
+}
+
+/// Cuts a line off at this many columns.
+fn clipped(spans: Vec<Span<'_>>, columns: usize) -> Vec<Span<'_>> {
+    let mut room = columns;
+    let mut kept = Vec::new();
+    for span in spans {
+        let length = width(&span.content);
+        if length > room {
+            let text = fitted(&span.content, room);
+            kept.push(Span::styled(text, span.style));
+            break;
+        }
+        room -= length;
+        kept.push(span);
+    }
+    kept
 }
 
 fn draw_files(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Theme) {

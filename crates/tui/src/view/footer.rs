@@ -4,6 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use segue_core::model::StatusKind;
 use segue_core::rules::screens;
 
 use super::Theme;
@@ -72,6 +73,7 @@ fn keys(model: &UiModel) -> (Vec<KeyHint>, [KeyHint; 3]) {
                 ("T", "new"),
                 ("x", "cancel"),
                 ("r", "retry"),
+                ("E", "ended ones"),
                 ("t", "sessions"),
             ]
         }
@@ -104,6 +106,9 @@ fn session_keys(model: &UiModel, is_narrow: bool) -> Vec<KeyHint> {
     if !model.list.attention.is_empty() {
         keys.push(("n", "next ▲"));
     }
+    if session.status.known() == Some(StatusKind::Working) {
+        keys.push(("i", "interrupt"));
+    }
     if screens::is_live(session) {
         keys.extend([("x", "stop"), ("h", "hand over")]);
     } else {
@@ -114,12 +119,14 @@ fn session_keys(model: &UiModel, is_narrow: bool) -> Vec<KeyHint> {
 }
 
 fn detail_keys(model: &UiModel) -> Vec<KeyHint> {
-    let mut keys = match model.detail.view {
+    let is_asking = model.selected().is_some_and(|session| session.dialog.is_some());
+    let mut keys = if is_asking { vec![("a", "answer")] } else { Vec::new() };
+    keys.extend(match model.detail.view {
         DetailView::Screen => vec![("Enter", "attach"), ("s", "send")],
         DetailView::Talk => vec![("f", "tool calls"), ("/", "search"), ("n", "next match")],
         DetailView::Diff => vec![("m", "comment"), ("M", "send comments"), ("] [", "file")],
         DetailView::Messages | DetailView::Log => vec![("s", "send")],
-    };
+    });
     keys.push(("1…5", "views"));
     keys
 }

@@ -14,7 +14,8 @@ const MAX_COLUMN_COLUMNS: usize = 24;
 
 pub(super) fn draw_tasks(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Theme) {
     let names = ["STATE", "AGENT", "SESSION", "TASK"];
-    let empty = "no tasks: T adds one for an agent of segue.toml";
+    let empty =
+        "no open tasks: T adds one for an agent of segue.toml, E shows those that have ended";
     draw(frame, area, (&model.tasks, &names, empty), has_focus(model), theme);
 }
 

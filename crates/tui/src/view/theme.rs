@@ -3,6 +3,8 @@
 use ratatui::style::{Color, Modifier, Style};
 use segue_core::rules::screens::StatusTone;
 
+use crate::syntax::TokenKind;
+
 /// The styles of the UI. Without colours, they differ by weight only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Theme {
@@ -57,6 +59,19 @@ impl Theme {
 
     pub(crate) fn removed(self) -> Style {
         self.coloured(Color::Red)
+    }
+
+    /// A part of a line of code. `line` is the style of the rest of the line.
+    pub(crate) fn code(self, kind: TokenKind, line: Style) -> Style {
+        if !self.has_colours {
+            return line;
+        }
+        match kind {
+            TokenKind::Keyword => line.fg(Color::Magenta),
+            TokenKind::TypeName | TokenKind::Number => line.fg(Color::Blue),
+            TokenKind::Text => line.fg(Color::Cyan),
+            TokenKind::Comment => line.patch(self.dim),
+        }
     }
 
     pub(crate) fn accent(self) -> Style {

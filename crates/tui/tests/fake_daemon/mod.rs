@@ -91,7 +91,7 @@ impl DaemonApi for FakeDaemon {
         nothing()
     }
 
-    async fn tasks(&self) -> Result<TaskSummaryList> {
+    async fn tasks(&self, _: bool) -> Result<TaskSummaryList> {
         nothing()
     }
 

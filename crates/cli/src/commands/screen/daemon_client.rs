@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use segue_core::Result;
 use segue_core::api::{
     AdoptReport, Caller, HandoffReport, InterruptReport, InterruptRequest, MessageList, PlanReport,
-    RenameReport, RenameRequest, RestoreReport, ScaleReport, SessionList, StopReport, TaskReport,
-    TaskSummaryList, WorktreeAction, WorktreeActionReport, WorktreeDiffReport, WorktreeList,
+    RenameReport, RenameRequest, RestoreReport, ScaleReport, SessionList, StopReport,
+    TaskListRequest, TaskReport, TaskSummaryList, WorktreeAction, WorktreeActionReport,
+    WorktreeDiffReport, WorktreeList,
 };
 use segue_core::model::{Event, SessionId, Usage};
 use segue_core::ports::TerminalStream;
@@ -45,7 +46,8 @@ impl DaemonApi for DaemonClient {
 
     async fn events(&self) -> Result<Box<dyn DaemonEvents>> {
         let stream = self.client().await?.follow_from_now().await?;
-        Ok(Box::new(ClientEvents(stream)))
+        // An open screen costs nothing. Its requests notice a daemon that does not answer.
+        Ok(Box::new(ClientEvents(stream.without_checks())))
     }
 
     async fn daemon_runs(&self) -> Result<()> {
@@ -72,8 +74,9 @@ impl DaemonApi for DaemonClient {
         self.read_diff(question).await
     }
 
-    async fn tasks(&self) -> Result<TaskSummaryList> {
-        self.client().await?.task_summaries(&Default::default()).await
+    async fn tasks(&self, with_ended: bool) -> Result<TaskSummaryList> {
+        let request = TaskListRequest { all: with_ended, ..TaskListRequest::default() };
+        self.client().await?.task_summaries(&request).await
     }
 
     async fn task(&self, task: String) -> Result<TaskReport> {

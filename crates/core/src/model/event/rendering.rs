@@ -59,7 +59,8 @@ impl fmt::Display for EventPayload {
             Self::MessageQueued { message, again: None }
             | Self::MessageTyped { message }
             | Self::MessageCancelled { message } => write!(f, "message {message}"),
-            Self::Asked { question } => f.write_str(question),
+            Self::Asked { kind, question: Some(question) } => write!(f, "{kind}: {question}"),
+            Self::Asked { kind, question: None } => write!(f, "{kind}"),
             Self::Answered { given, question } => {
                 f.write_str(&answered(given, question.as_deref()))
             }

@@ -1,7 +1,6 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::model::WaitingFor;
 
 /// Payloads with their sentences.
 type SentenceCases = Vec<(EventPayload, &'static str)>;
@@ -40,6 +39,11 @@ fn sessions() -> SentenceCases {
         (status(Status::Waiting(WaitingFor::Trust), None, None), "waiting (trust)"),
         (status(Status::Starting, None, some("nothing shown yet")), "starting (nothing shown yet)"),
         (EventPayload::HandedOver { from: address(), to, form }, "shop/coder → shop/next (native)"),
+        (
+            EventPayload::Asked { kind: WaitingFor::Permission, question: some("rm x [1 yes]") },
+            "permission: rm x [1 yes]",
+        ),
+        (EventPayload::Asked { kind: WaitingFor::Trust, question: None }, "trust"),
         (
             EventPayload::TurnInterrupted { method: InterruptMethod::Keys },
             "the keys that interrupt a turn were typed",
@@ -178,7 +182,6 @@ fn messages() -> SentenceCases {
     let answered =
         |given: &str, question| EventPayload::Answered { given: given.to_owned(), question };
     vec![
-        (EventPayload::Asked { question: "Run npm test?".to_owned() }, "Run npm test?"),
         (EventPayload::MessageQueued { message, again: None }, only_id),
         (
             EventPayload::MessageQueued { message, again: some("it was not typed") },

@@ -31,6 +31,10 @@ const DRAW_TIMEOUT: Duration = Duration::from_secs(2);
 /// first. After this time the question counts as asked again.
 pub(super) const REMOVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// At most this many questions are recorded until the agent goes on, so that an agent that draws a
+/// new question again and again does not fill the log.
+const MAX_RECORDED_QUESTIONS: u8 = 20;
+
 /// Why Segue answers the question whether a worktree is trusted.
 const TRUSTED: &str = "by Segue: a worktree of a trusted project";
 
@@ -45,12 +49,14 @@ pub(super) struct Asking {
     drawn: Option<Instant>,
     /// The question that was answered last, and when.
     answered: Option<(Option<Dialog>, Instant)>,
+    /// The id of the question that was recorded last.
+    recorded: Option<String>,
+    /// How many questions were recorded since the agent began to wait.
+    recorded_count: u8,
     /// The id of the question that Segue has answered itself.
     answered_by_segue: Option<String>,
     /// Whether the agent has drawn since the screen was read.
     pub(super) is_stale: bool,
-    /// Whether an event has reported that the question is known.
-    is_reported: bool,
 }
 
 /// A question without an answer.
@@ -106,23 +112,28 @@ impl Actor {
                 self.trust_own_worktree().await;
             }
         }
-        self.report_question().await;
     }
 
-    /// Reports to clients that the question is known: they may have read the status before it was.
-    /// Only the first text is reported, so that an agent that draws again and again fills no log.
-    async fn report_question(&mut self) {
-        let Some(dialog) = self.asking.dialog.as_ref().filter(|_| !self.asking.is_reported) else {
+    /// Records the question on the screen, once for each question. A client that follows events
+    /// learns from it that the question can be answered now: an agent draws it after its status has
+    /// changed.
+    pub(super) async fn record_question(&mut self) {
+        let Some(dialog) = self.asking.dialog.as_ref() else { return };
+        let is_recorded = self.asking.recorded.as_ref() == Some(&dialog.id);
+        if is_recorded || self.asking.recorded_count == MAX_RECORDED_QUESTIONS {
             return;
-        };
-        let payload = EventPayload::Asked { question: recorded_question(dialog) };
+        }
+        let question = Some(recorded_question(dialog)).filter(|question| !question.is_empty());
+        let payload = EventPayload::Asked { kind: dialog.kind, question };
+        self.asking.recorded = Some(dialog.id.clone());
+        self.asking.recorded_count += 1;
         let events = vec![self.state.event(&self.ports, payload)];
-        self.asking.is_reported = true;
-        failpoint::hit("dialog.record.before");
+        failpoint::hit("asked.commit.before");
         let recorded = self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await;
-        failpoint::hit("dialog.record.after");
+        failpoint::hit("asked.commit.after");
         if let Err(error) = recorded {
-            tracing::warn!(%error, "a question is not in the log");
+            // The question can be answered anyway.
+            tracing::warn!(%error, "a question cannot be recorded");
         }
     }
 

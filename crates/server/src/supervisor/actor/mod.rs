@@ -211,6 +211,7 @@ impl Actor {
                 self.retry_recording_later(&error);
             }
             self.note_dialog().await;
+            self.record_question().await;
             self.note_failure();
             self.return_permits_if_asking();
             self.report_to_account();
