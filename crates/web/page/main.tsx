@@ -1,10 +1,11 @@
 import { render } from "preact";
 
+import { pageKey } from "./api/page-key.ts";
 import { App } from "./app.tsx";
 import { startKeys } from "./keys/listen.ts";
 import { startClock } from "./state/clock.ts";
 import { identity, loadIdentity } from "./state/identity.ts";
-import { startLive, startWatchingNetwork } from "./state/live.ts";
+import { newestSequence, startLive, startWatchingNetwork } from "./state/live.ts";
 import { currentRoute, startNavigation } from "./state/navigation.ts";
 import { startNotices } from "./state/notices.ts";
 import { startPreferences } from "./state/preferences.ts";
@@ -25,10 +26,12 @@ async function start(): Promise<void> {
   }
   // The login page asks for itself after it has logged in.
   if (currentRoute().view === "login") return;
+  // Both are needed before the lists, and neither needs the other.
+  const newest = pageKey() === null ? undefined : newestSequence();
   const known = await loadIdentity();
   if (known.kind !== "known") return;
   goToSharedSession();
-  await startLive();
+  await startLive(newest);
 }
 
 /** A share link shows one session and nothing else. */
