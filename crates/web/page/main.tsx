@@ -1,10 +1,11 @@
 import { render } from "preact";
 
+import { pageKey } from "./api/page-key.ts";
 import { App } from "./app.tsx";
 import { startKeys } from "./keys/listen.ts";
 import { startClock } from "./state/clock.ts";
 import { identity, loadIdentity } from "./state/identity.ts";
-import { retry, startLive, startWatchingNetwork } from "./state/live.ts";
+import { newestSequence, retry, startLive, startWatchingNetwork } from "./state/live.ts";
 import { currentRoute, startNavigation } from "./state/navigation.ts";
 import { startNotices } from "./state/notices.ts";
 import { startPreferences } from "./state/preferences.ts";
@@ -26,8 +27,10 @@ async function start(): Promise<void> {
   // The login page asks for itself after it has logged in.
   if (currentRoute().view === "login") return;
   identity.watch(goToSharedSession);
+  // Both are needed before the lists, and neither needs the other.
+  const newest = pageKey() === null ? undefined : newestSequence();
   const known = await loadIdentity();
-  if (known.kind === "known") await startLive();
+  if (known.kind === "known") await startLive(newest);
   else if (known.kind === "unreachable") await retry();
 }
 

@@ -205,6 +205,10 @@ fn page_key_that_is_sent_twice_or_in_the_wrong_place_is_refused() {
     assert!(text(&incomplete.body, "message").contains("incomplete"), "{}", incomplete.text);
     let stranger = client.get("/v1/web/session");
     assert!(text(&stranger.body, "message").contains("not logged in"), "{}", stranger.text);
+    // A page whose cookie is gone is told so on every route, and not that it needs a token.
+    let headers = [("segue-page-key", page_key)];
+    let logged_out = client.ask("GET", "/v1/sessions", None, &headers);
+    assert!(text(&logged_out.body, "message").contains("not logged in"), "{}", logged_out.text);
 }
 
 #[test]

@@ -97,7 +97,9 @@ async fn admit(
     if matches!(credential, Credential::Browser(_) | Credential::CookieAlone) {
         check_page(&request)?;
     }
-    let token = match recognize(app, credential, entry.right).await {
+    let is_of_page =
+        entry.right == RouteRight::Browser || request.headers().contains_key(PAGE_KEY_HEADER);
+    let token = match recognize(app, credential, is_of_page).await {
         Ok(token) => token,
         Err(error) if error.kind == Kind::Unauthorized => {
             let client = client(peer, request.headers());
@@ -164,14 +166,12 @@ fn offered_page_key(headers: &HeaderMap) -> Option<&str> {
     }
 }
 
-async fn recognize(app: &App, credential: Credential, right: RouteRight) -> Result<AccessToken> {
+async fn recognize(app: &App, credential: Credential, is_of_page: bool) -> Result<AccessToken> {
     let (text, kind) = match credential {
         Credential::Token(text) => (text, AccessTokenKind::Program),
         Credential::Browser(secrets) => (secrets.text(), AccessTokenKind::Browser),
         Credential::CookieAlone => return Err(token_rules::incomplete_login()),
-        Credential::None if right == RouteRight::Browser => {
-            return Err(token_rules::not_logged_in());
-        }
+        Credential::None if is_of_page => return Err(token_rules::not_logged_in()),
         Credential::None => return Err(token_rules::missing()),
     };
     tokens::recognize(&app.ready().await?.ports, &text, kind).await

@@ -30,12 +30,22 @@ let retryTimer: ReturnType<typeof setTimeout> | undefined;
 /** How many events happened between the loss of the connection and its return. */
 let missedEvents = 0;
 
+/** Returns the sequence number of the newest event. `null` if it cannot be read. */
+export async function newestSequence(): Promise<number | null> {
+  try {
+    return (await calls.newestEvents(null, 1)).at(-1)?.seq ?? 0;
+  } catch {
+    return null;
+  }
+}
+
 /** Loads everything, then follows the events after it. */
-export async function startLive(): Promise<void> {
+export async function startLive(newest: Promise<number | null> = newestSequence()): Promise<void> {
   try {
     // The cursor is older than the lists, so that a change between them arrives as an event.
-    const newest = await calls.newestEvents(null, 1);
-    cursor = newest.at(-1)?.seq ?? 0;
+    const sequence = await newest;
+    if (sequence === null) return lose();
+    cursor = sequence;
     await loadFleet();
     connect();
   } catch {
