@@ -102,8 +102,9 @@ pub use session::{ListRequest, SessionList, SessionRef, SessionView, StartedSess
 pub use source::{SourceList, SourceView};
 pub use stop::{StopOutcome, StopReport, StopRequest, StoppedSession};
 pub use task::{
-    TaskAddRequest, TaskList, TaskListRequest, TaskPriorityBody, TaskReport, TaskRetryBody,
-    TaskRetryRequest, TaskSelector, TaskSummaryList, TaskSummaryView, TaskView, TaskWaitRequest,
+    AgentReportAnswer, AgentReportRequest, TaskAddRequest, TaskList, TaskListRequest,
+    TaskPriorityBody, TaskReport, TaskRetryBody, TaskRetryRequest, TaskSelector, TaskSummaryList,
+    TaskSummaryView, TaskView, TaskWaitRequest,
 };
 pub use terminal::{ScreenView, TerminalQuery, TerminalRequest, TerminalUpdate, TerminalUse};
 pub use trust::{TrustRequest, TrustView};

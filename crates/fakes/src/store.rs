@@ -13,17 +13,17 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId,
-    DeliverySummary, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey,
-    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Plan,
-    PlanTask, PolledRepository, ReplyState, RepositoryId, RequestKey, RequestRecord, RequestStep,
-    Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer,
-    TrackedIssue, TrackedIssueKey, Trust, VendorId,
+    AgentName, AgentReport, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery,
+    DeliveryId, DeliverySummary, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState,
+    IssueKey, IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
+    Plan, PlanTask, PolledRepository, ReplyState, RepositoryId, RequestKey, RequestRecord,
+    RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, Timer,
+    TrackedIssue, TrackedIssueKey, Trust, VendorId, WorkRef,
 };
 use segue_core::ports::{
-    Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, PlanQuery, PlanTaskQuery,
-    SessionQuery, SessionSummary, Store, TaskQuery, TaskSummary, UsageQuery, VendorPlace,
-    WorktreeQuery,
+    AgentReportQuery, Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, PlanQuery,
+    PlanTaskQuery, SessionQuery, SessionSummary, Store, TaskQuery, TaskSummary, UsageQuery,
+    VendorPlace, WorktreeQuery,
 };
 use tokio::sync::watch;
 
@@ -50,6 +50,7 @@ struct Tables {
     usage: Vec<UsedBySession>,
     usage_cursors: Vec<StoredUsageCursor>,
     child_reports: Vec<ChildReport>,
+    agent_reports: Vec<AgentReport>,
     plans: Vec<Plan>,
     plan_tasks: Vec<PlanTask>,
     tokens: Vec<StoredToken>,
@@ -281,11 +282,15 @@ impl Store for FakeStore {
         self.read("store.count_tasks", |it| u32::try_from(it.tasks(query).len()).unwrap())
     }
 
-    async fn child_reports(&self, parent: Option<TaskId>) -> Result<Vec<ChildReport>> {
+    async fn child_reports(&self, parent: Option<WorkRef>) -> Result<Vec<ChildReport>> {
         self.read("store.child_reports", |it| {
             let is_meant = |it: &&ChildReport| parent.is_none_or(|parent| it.parent == parent);
             it.child_reports.iter().filter(is_meant).cloned().collect()
         })
+    }
+
+    async fn agent_reports(&self, query: &AgentReportQuery) -> Result<Vec<AgentReport>> {
+        self.read("store.agent_reports", |it| it.reports_of(query))
     }
 
     async fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>> {

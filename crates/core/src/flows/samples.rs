@@ -91,6 +91,7 @@ pub(crate) fn task(number: u128, agent: &str) -> Task {
             continues: None,
             reply: None,
             vendor: None,
+            spawner: None,
             plan: None,
         },
         state: TaskState::Queued,

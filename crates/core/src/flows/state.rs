@@ -208,6 +208,7 @@ impl SessionState {
             | Change::SetWorktreeCommands { .. }
             | Change::SetWorktreeSetUp { .. }
             | Change::AddChildReport(_)
+            | Change::AddAgentReport(_)
             | Change::SendChildReport(_)
             | Change::SetIssueSession { .. }
             | Change::AddToken(_)

@@ -3,6 +3,7 @@
 
 mod add;
 mod changes;
+mod children;
 mod end;
 mod find;
 mod place;
@@ -19,6 +20,7 @@ mod view;
 pub(crate) use add::PLAN_KEY_PREFIX;
 pub use add::add;
 pub use changes::with_base;
+pub use children::{check_limits, find_for, find_to_change};
 pub use end::{EndedTask, TaskEnd, begin_anew, end, is_changed_meanwhile, retry_fresh, wait};
 pub(crate) use find::of_launch;
 pub use find::{by_id, find};
@@ -29,7 +31,7 @@ pub(crate) use prompt::check as check_templates;
 pub use prompt::{after_wait, first_prompt, next_prompt, verify_prompt};
 pub use record::change;
 pub(crate) use record::event;
-pub use report::{due_reports, is_report_sent, report_sent};
+pub use report::{due_reports, is_report_sent, report, report_sent, reported_failure};
 pub use retry::retry;
 pub use side_effects::may_have_acted;
 pub(crate) use start::agent_request;

@@ -62,7 +62,7 @@ pub use archive::{Archived, CopiedConversation};
 pub use binding::{Binding, Evidence};
 pub use branch::{BranchName, CommitId, RefName};
 pub use byte_count::byte_count;
-pub use child_report::ChildReport;
+pub use child_report::{AgentReport, ChildReport, ReportedState, TaskSpawner, WorkRef};
 pub use delivery::{
     ActionOutcome, Delivery, DeliveryAction, DeliveryStateKind, DeliverySummary,
     StoredDeliveryState,

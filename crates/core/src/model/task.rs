@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentName, BranchName, CommitId, FleetName, MessageId, PlanMembership, ReplyTarget,
-    RepositoryId, Session, SessionId, TaskId, TaskKey, Usage, VendorId, WorktreeOrder,
+    RepositoryId, Session, SessionId, TaskId, TaskKey, TaskSpawner, Usage, VendorId, WorktreeOrder,
 };
 use crate::error::{Error, Result};
 use crate::word_enum::word_enum;
@@ -65,6 +65,9 @@ pub struct TaskOrder {
     /// The vendor, if the task has no agent of the project file. `agent` is its name then.
     #[serde(default)]
     pub vendor: Option<VendorId>,
+    /// The agent that added the task. `None` if a person added it.
+    #[serde(default)]
+    pub spawner: Option<TaskSpawner>,
     /// The task of a plan that this task is.
     #[serde(default)]
     pub plan: Option<PlanMembership>,

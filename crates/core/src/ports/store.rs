@@ -8,16 +8,16 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Delivery,
-    DeliveryId, DeliveryStateKind, DeliverySummary, DiskLevel, DurationHistogram, Event, Fleet,
-    FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchEnd,
-    LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, MessageState,
-    NewEvent, Plan, PlanControl, PlanId, PlanName, PlanTask, PlanTaskName, PlanTaskState,
-    PolledRepository, ProcessRef, RepositoryId, RequestKey, RequestRecord, RequestStep, Session,
-    SessionId, SessionName, SessionNames, SessionSettings, SourceName, Status, StatusKind,
-    StoredDeliveryState, StoredToken, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind,
-    Timer, TokenId, TrackedIssue, TrackedIssueKey, Trust, Usage, UsageIncrement, VendorId,
-    VendorSessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
+    AgentName, AgentReport, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage,
+    Delivery, DeliveryId, DeliveryStateKind, DeliverySummary, DiskLevel, DurationHistogram, Event,
+    Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey, IssueRef, Launch,
+    LaunchEnd, LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
+    MessageState, NewEvent, Plan, PlanControl, PlanId, PlanName, PlanTask, PlanTaskName,
+    PlanTaskState, PolledRepository, ProcessRef, RepositoryId, RequestKey, RequestRecord,
+    RequestStep, Session, SessionId, SessionName, SessionNames, SessionSettings, SourceName,
+    Status, StatusKind, StoredDeliveryState, StoredToken, StoredUsageCursor, Task, TaskId, TaskKey,
+    TaskStateKind, Timer, TokenId, TrackedIssue, TrackedIssueKey, Trust, Usage, UsageIncrement,
+    VendorId, VendorSessionId, WorkRef, WorktreeCommands, WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -110,9 +110,12 @@ pub trait Store: Debug + Send + Sync {
     /// Returns the number of tasks that a query describes.
     async fn count_tasks(&self, query: &TaskQuery) -> Result<u32>;
 
-    /// Returns the reports to this task that are not sent yet, oldest first. `None` for the reports
-    /// to all tasks.
-    async fn child_reports(&self, parent: Option<TaskId>) -> Result<Vec<ChildReport>>;
+    /// Returns the reports to this task or session that are not sent yet, oldest first. `None` for
+    /// all of them.
+    async fn child_reports(&self, parent: Option<WorkRef>) -> Result<Vec<ChildReport>>;
+
+    /// Returns the newest reports that agents wrote, oldest first.
+    async fn agent_reports(&self, query: &AgentReportQuery) -> Result<Vec<AgentReport>>;
 
     /// Returns the plans that a query describes, oldest first.
     async fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>>;
@@ -310,6 +313,9 @@ pub enum Change {
     },
     /// Records that a task has to report its end to its parent.
     AddChildReport(Box<ChildReport>),
+    /// Records a report that an agent wrote. Of each session, the newest [`MAX_AGENT_REPORTS`] are
+    /// kept.
+    AddAgentReport(Box<AgentReport>),
     /// Records that a report is sent. A report that was sent before is a conflict.
     SendChildReport(MessageId),
     /// Records in which session an agent works on an issue. `None` forgets it; the next task about
@@ -541,6 +547,8 @@ pub struct TaskQuery {
     pub agent: Option<AgentName>,
     pub session: Option<SessionId>,
     pub parent: Option<TaskId>,
+    /// Added by the agent of this session.
+    pub spawner: Option<SessionId>,
     pub issue: Option<IssueKey>,
     /// About an issue, whichever agent works on it.
     pub about: Option<IssueFilter>,
@@ -580,6 +588,16 @@ impl TaskQuery {
         use TaskStateKind::{Queued, Running, Waiting};
         Self { states: Some(vec![Queued, Running, Waiting]), ..Self::default() }
     }
+}
+
+/// How many reports of a session's agent are kept.
+pub const MAX_AGENT_REPORTS: u32 = 100;
+
+/// Selects reports that agents wrote. The default matches all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgentReportQuery {
+    pub task: Option<TaskId>,
+    pub session: Option<SessionId>,
 }
 
 /// Selects plans. The default matches all of them.

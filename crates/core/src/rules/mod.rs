@@ -45,6 +45,7 @@ pub mod screens;
 pub mod secrets;
 mod shapes;
 pub mod shell;
+pub mod task_tree;
 pub mod tasks;
 pub mod templates;
 pub mod terminal;

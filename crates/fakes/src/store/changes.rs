@@ -57,6 +57,7 @@ impl Tables {
                 self.worktree_mut(worktree)?.removal = removal;
             }
             Change::AddChildReport(report) => self.child_reports.push(*report),
+            Change::AddAgentReport(report) => self.add_agent_report(*report),
             Change::PutPlan { plan, from } => self.put_plan(*plan, from)?,
             Change::PutPlanTask(task) => self.put_plan_task(*task)?,
             Change::RemovePlanTask { plan, name } => {

@@ -1,8 +1,10 @@
-//! Plans and their tasks.
+//! Plans and their tasks, and reports of agents.
 
 use segue_core::Result;
-use segue_core::model::{Plan, PlanTask};
-use segue_core::ports::{Conflict, Missing, PlanQuery, PlanTaskQuery};
+use segue_core::model::{AgentReport, Plan, PlanTask};
+use segue_core::ports::{
+    AgentReportQuery, Conflict, MAX_AGENT_REPORTS, Missing, PlanQuery, PlanTaskQuery,
+};
 
 use super::Tables;
 
@@ -27,6 +29,25 @@ impl Tables {
         self.plan_tasks.retain(|it| (it.plan, &it.name) != (task.plan, &task.name));
         self.plan_tasks.push(task);
         Ok(())
+    }
+
+    pub(super) fn add_agent_report(&mut self, report: AgentReport) {
+        let session = report.session;
+        self.agent_reports.push(report);
+        let own = self.agent_reports.iter().filter(|it| it.session == session).count();
+        if own > MAX_AGENT_REPORTS as usize
+            && let Some(oldest) = self.agent_reports.iter().position(|it| it.session == session)
+        {
+            self.agent_reports.remove(oldest);
+        }
+    }
+
+    pub(super) fn reports_of(&self, query: &AgentReportQuery) -> Vec<AgentReport> {
+        let is_meant = |it: &&AgentReport| {
+            query.task.is_none_or(|task| it.task == Some(task))
+                && query.session.is_none_or(|session| it.session == session)
+        };
+        self.agent_reports.iter().filter(is_meant).cloned().collect()
     }
 
     pub(super) fn plans_of(&self, query: &PlanQuery) -> Vec<Plan> {

@@ -363,6 +363,12 @@ fn add_tasks(table: RouteTable) -> RouteTable {
             does("wait_for_task", "Waits for the end of a task"),
             tasks::wait,
         )
+        .post(
+            "/v1/tasks/report",
+            Work,
+            does("report_work", "Reports the work of an agent to its parent"),
+            tasks::report,
+        )
         .post("/v1/tasks/cancel", Work, does("cancel_found_task", "Cancels a task"), tasks::cancel)
         .start(
             "/v1/tasks/retry",

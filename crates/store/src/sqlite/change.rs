@@ -63,6 +63,7 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
             worktrees::set_removal(transaction, *worktree, removal.as_ref())
         }
         Change::AddChildReport(report) => tasks::add_report(transaction, report),
+        Change::AddAgentReport(report) => tasks::add_agent_report(transaction, report),
         Change::SendChildReport(message) => tasks::send_report(transaction, *message),
         Change::SetWorktreeBranch { worktree, branch } => {
             worktrees::set_branch(transaction, *worktree, branch)

@@ -40,6 +40,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 20, sql: include_str!("../../migrations/sqlite/0020_browsers.sql") },
     Migration { number: 21, sql: include_str!("../../migrations/sqlite/0021_up_names.sql") },
     Migration { number: 22, sql: include_str!("../../migrations/sqlite/0022_plans.sql") },
+    Migration { number: 23, sql: include_str!("../../migrations/sqlite/0023_children.sql") },
 ];
 
 /// Returns the version after these migrations.

@@ -112,6 +112,7 @@ impl<'file> PlanOrders<'file> {
             continues: None,
             reply: None,
             vendor: task.vendor.as_ref().map(|_| plan.account().vendor),
+            spawner: None,
             plan: None,
         }))
     }

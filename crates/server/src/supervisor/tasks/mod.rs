@@ -24,8 +24,8 @@ use segue_core::rules::housekeeping::is_disk_full;
 use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskExclusive, TaskSchedule};
 
 pub(crate) use requests::{
-    add, add_from_forge, cancel, leave_queue, list, page, retry, set_priority, show, summaries,
-    wait,
+    add, add_from_forge, cancel, leave_queue, list, page, report_work, retry, set_priority, show,
+    summaries, wait,
 };
 
 use super::Supervisor;

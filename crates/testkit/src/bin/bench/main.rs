@@ -22,6 +22,7 @@ mod lists;
 mod no_credentials;
 mod output;
 mod past;
+mod plans;
 mod recording;
 mod redaction;
 mod restore;
@@ -43,7 +44,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 20] = [
+const MEASURES: [Measure; 21] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
@@ -59,6 +60,7 @@ const MEASURES: [Measure; 20] = [
     ("handoff", conversations::conversions),
     ("redaction", redaction::measure),
     ("task", tasks::measure),
+    ("plan", plans::measure),
     ("worktree", worktrees::measure),
     ("delivery", deliveries::measure),
     ("streams", streams::measure),

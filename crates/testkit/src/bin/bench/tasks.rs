@@ -153,7 +153,7 @@ pub(crate) fn add_open(world: &World, count: usize) {
 }
 
 /// Returns a task that waits, so that the daemon does not start it.
-fn task(number: usize) -> Task {
+pub(crate) fn task(number: usize) -> Task {
     let until = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24);
     let until = number.is_multiple_of(2).then_some(until);
     Task {
@@ -176,6 +176,7 @@ fn task(number: usize) -> Task {
             continues: None,
             reply: None,
             vendor: None,
+            spawner: None,
             plan: None,
         },
         state: TaskState::Waiting(TaskWait::UsageLimit { until }),
