@@ -11,13 +11,13 @@ use segue_core::rules::address;
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
     adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, handoff, init,
-    log, ls, man, messages, reset, resume, rm, run, scale, send, serve, share, show, status, stop,
-    sweep, token, trust, up, usage, vendors, wait, web, worktree,
+    log, ls, man, mcp, messages, reset, resume, rm, run, scale, send, serve, share, show, status,
+    stop, sweep, token, trust, up, usage, vendors, wait, web, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 5] = ["acp", "fork", "mcp", "plan", "search"];
+const NOT_BUILT: [&str; 4] = ["acp", "fork", "plan", "search"];
 
 /// `segue help COMMAND` means `segue COMMAND --help`.
 const HELP: &str = "help";
@@ -85,6 +85,7 @@ pub(crate) enum SegueCommand {
     Token(token::TokenArguments),
     Deliveries(deliveries::DeliveriesArguments),
     Dispatch(dispatch::DispatchArguments),
+    Mcp(mcp::McpArguments),
     Daemon(daemon::DaemonArguments),
     Completions(completions::CompletionsArguments),
     Man(man::ManArguments),

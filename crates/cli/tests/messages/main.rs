@@ -8,6 +8,7 @@ mod dialogs;
 mod drafts;
 mod first_questions;
 mod headless;
+mod mcp;
 mod once;
 mod queue;
 mod random_kills;

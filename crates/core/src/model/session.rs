@@ -15,7 +15,7 @@ use crate::word_enum::word_enum;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "three properties that are independent of each other"
+    reason = "four properties that are independent of each other"
 )]
 pub struct Session {
     pub id: SessionId,
@@ -38,6 +38,9 @@ pub struct Session {
     /// Whether the session's conversations are copied into the archive.
     #[serde(default = "archive_by_default")]
     pub archive: bool,
+    /// Whether launches get Segue's MCP server.
+    #[serde(default)]
+    pub mcp: bool,
     /// Additional arguments for the vendor's program.
     pub args: Vec<String>,
     /// Environment variables from the project file. They are never secrets.
@@ -63,6 +66,7 @@ pub struct SessionSettings {
     pub instructions: Option<String>,
     pub restart: Restart,
     pub archive: bool,
+    pub mcp: bool,
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
 }
@@ -76,6 +80,7 @@ impl Default for SessionSettings {
             instructions: None,
             restart: Restart::OnCrash,
             archive: true,
+            mcp: false,
             args: Vec::new(),
             env: BTreeMap::new(),
         }
@@ -90,6 +95,7 @@ impl SessionSettings {
             ("model", self.model != other.model),
             ("permission", self.permission != other.permission),
             ("instructions", self.instructions != other.instructions),
+            ("mcp", self.mcp != other.mcp),
             ("args", self.args != other.args),
             ("env", self.env != other.env),
         ];
@@ -106,6 +112,7 @@ impl Session {
             instructions: self.instructions.clone(),
             restart: self.restart,
             archive: self.archive,
+            mcp: self.mcp,
             args: self.args.clone(),
             env: self.env.clone(),
         }
@@ -120,6 +127,7 @@ impl Session {
             instructions,
             restart,
             archive,
+            mcp,
             args,
             env,
         } = settings;
@@ -129,6 +137,7 @@ impl Session {
         self.instructions = instructions;
         self.restart = restart;
         self.archive = archive;
+        self.mcp = mcp;
         self.args = args;
         self.env = env;
     }

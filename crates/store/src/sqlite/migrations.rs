@@ -38,6 +38,7 @@ pub(crate) const ALL: &[Migration] = &[
         sql: include_str!("../../migrations/sqlite/0019_polled_repositories.sql"),
     },
     Migration { number: 20, sql: include_str!("../../migrations/sqlite/0020_browsers.sql") },
+    Migration { number: 21, sql: include_str!("../../migrations/sqlite/0021_session_mcp.sql") },
 ];
 
 /// Returns the version after these migrations.
