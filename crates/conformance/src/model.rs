@@ -254,6 +254,7 @@ impl ModelServerState {
         let steps = request.plan();
         let number = self.log.add(request.exchange(uri.path(), steps.clone()));
         let Self { log, released } = self;
-        ScriptedAnswer { number, steps, shell: request.shell, format, log, released }.respond()
+        let (shell, tools) = (request.shell, request.body["tools"].clone());
+        ScriptedAnswer { number, steps, shell, tools, format, log, released }.respond()
     }
 }

@@ -5,6 +5,7 @@ mod housekeeping;
 mod network;
 mod plans;
 mod tasks;
+mod tool_calls;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,10 +29,11 @@ use segue_core::api::{
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::EventQuery;
-use segue_core::{Error, Result};
+use segue_core::{Error, Kind, Result};
 use segue_host::daemon;
 use segue_host::lock::FileLock;
 use segue_host::watch::Watcher;
+use tokio::time::timeout;
 
 use crate::blocking::blocking;
 use crate::connection::Connection;
@@ -40,6 +42,8 @@ use crate::liveness::Resident;
 use crate::resident::{self, Presence};
 use crate::routes::query;
 use crate::wiring::{Local, VERSION};
+
+pub use tool_calls::serve_mcp;
 
 /// How long an old daemon may take to exit when it is replaced.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -68,6 +72,22 @@ impl Client {
             Some(client) => Ok(client.reconnecting(local)),
             None => Ok(Self::start(local).await?.reconnecting(local)),
         }
+    }
+
+    /// Like [`Self::connect`]. Inside an agent, which may not start a daemon, the client waits at most
+    /// for `patience` until another process has started one: now, and if the connection breaks.
+    pub async fn connect_patiently(local: &Local, patience: Duration) -> Result<Self> {
+        let is_worth_waiting = |error: &Error| {
+            error.kind == Kind::Unavailable && local.is_inside_agent() && !patience.is_zero()
+        };
+        let client = match Self::connect(local).await {
+            Err(error) if is_worth_waiting(&error) => {
+                let running = timeout(patience, Self::when_running(local)).await;
+                running.map_err(|_| error)??.reconnecting(local)
+            }
+            connected => connected?,
+        };
+        Ok(Self { line: client.line.patient(patience), ..client })
     }
 
     /// Makes the client connect again if its connection breaks, and send the request again. It
@@ -361,7 +381,7 @@ impl Client {
 pub(crate) async fn start_lock(local: &Local) -> Result<FileLock> {
     let path = local.paths().start_lock();
     let lock = blocking(move || FileLock::acquire_blocking(&path));
-    tokio::time::timeout(START_TIMEOUT, lock).await.unwrap_or_else(|_| {
+    timeout(START_TIMEOUT, lock).await.unwrap_or_else(|_| {
         Err(Error::unavailable("a daemon was started but does not get ready")
             .hint(format!("look into `{}`", local.paths().log_file().display())))
     })

@@ -29,16 +29,24 @@ pub(crate) struct Line {
     connection: Mutex<Arc<Connection>>,
     /// The paths and the environment for a new connection. `None` disables reconnection.
     local: Option<Box<Local>>,
+    /// How long a reconnection inside an agent waits for a daemon that another process starts.
+    patience: Duration,
 }
 
 impl Line {
     pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection: Mutex::new(Arc::new(connection)), local: None }
+        let connection = Mutex::new(Arc::new(connection));
+        Self { connection, local: None, patience: Duration::ZERO }
     }
 
     /// Enables reconnection. A new daemon is started if necessary.
     pub(crate) fn reconnecting(self, local: &Local) -> Self {
         Self { local: Some(Box::new(local.clone())), ..self }
+    }
+
+    /// Makes a reconnection inside an agent wait for a daemon that another process starts.
+    pub(crate) fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Returns the connection that is used now.
@@ -98,7 +106,7 @@ impl Line {
                 return Err(with_unknown_outcome(broken, id));
             };
             retries += 1;
-            let connection = reconnect(local).await;
+            let connection = reconnect(local, self.patience).await;
             let connection = connection.map_err(|error| with_unknown_outcome(error, id))?;
             *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = connection;
         }
@@ -106,8 +114,8 @@ impl Line {
 }
 
 /// Opens a new connection. Informs the user if that takes long.
-async fn reconnect(local: &Local) -> Result<Arc<Connection>> {
-    let mut connecting = std::pin::pin!(Client::connect(local));
+async fn reconnect(local: &Local, patience: Duration) -> Result<Arc<Connection>> {
+    let mut connecting = std::pin::pin!(Client::connect_patiently(local, patience));
     let client = match timeout_at(Instant::now() + NOTICE_AFTER, &mut connecting).await {
         Ok(client) => client,
         Err(_) => {

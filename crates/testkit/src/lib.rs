@@ -40,6 +40,7 @@ pub mod scene;
 pub mod ssh_server;
 pub mod stand_in;
 pub mod tls_client;
+pub mod tool_client;
 pub mod vendor_scene;
 pub mod vendors;
 pub mod web_client;
@@ -55,6 +56,7 @@ pub use segue_conformance::{
 };
 pub use ssh_server::{SshClient, SshServer};
 pub use tls_client::{TestCertificate, TlsClient};
+pub use tool_client::ToolClient;
 pub use web_client::{TerminalClient, WebBrowser};
 
 /// Returns whether the environment variable `SEGUE_SOAK` asks for the long form of a test.

@@ -12,7 +12,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 mod type_names;
 
 /// Every allowed dependency between the crates of this workspace. Dev-dependencies are not checked.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 14] = [
     ("segue-core", &[]),
     ("segue-web", &[]),
     ("segue-fakes", &["segue-core"]),
@@ -21,6 +21,7 @@ const EDGES: [(&str, &[&str]); 13] = [
     ("segue-forges", &["segue-core"]),
     ("segue-git", &["segue-core"]),
     ("segue-host", &["segue-core"]),
+    ("segue-mcp", &["segue-core"]),
     (
         "segue-server",
         &[
@@ -28,6 +29,7 @@ const EDGES: [(&str, &[&str]); 13] = [
             "segue-forges",
             "segue-git",
             "segue-host",
+            "segue-mcp",
             "segue-store",
             "segue-vendors",
             "segue-web",
@@ -65,7 +67,7 @@ const CORE_SEES: [&str; 10] = [
 ];
 
 /// Heavy dependencies, and the crates that may depend on them.
-const HOMES: [(&str, &[&str]); 12] = [
+const HOMES: [(&str, &[&str]); 13] = [
     ("rusqlite", &["segue-store", "segue-testkit", "segue-vendors"]),
     ("axum", &["segue-conformance", "segue-server", "segue-testkit"]),
     ("hyper", &["segue-server"]),
@@ -73,6 +75,7 @@ const HOMES: [(&str, &[&str]); 12] = [
     ("tokio-tungstenite", &["segue-server", "segue-testkit"]),
     ("clap", &["segue-cli"]),
     ("reqwest", &["segue-forges"]),
+    ("rmcp", &["segue-mcp", "segue-testkit"]),
     ("vt100", &["segue-conformance", "segue-host", "segue-tui"]),
     ("ratatui", &["segue-tui"]),
     ("crossterm", &["segue-tui"]),

@@ -29,6 +29,7 @@ pub(crate) mod interrupt;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod messages;
 pub(crate) mod outcomes;
 pub(crate) mod overview;
@@ -109,6 +110,7 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Token(arguments)) => token::run(arguments, context).await,
         Some(SegueCommand::Deliveries(arguments)) => deliveries::run(arguments, context).await,
         Some(SegueCommand::Dispatch(arguments)) => dispatch::run(arguments, context).await,
+        Some(SegueCommand::Mcp(_)) => mcp::run(context).await,
         Some(SegueCommand::Daemon(arguments)) => daemon::run(&arguments, context).await,
         Some(SegueCommand::Completions(arguments)) => {
             completions::run(&arguments, &mut context.output)

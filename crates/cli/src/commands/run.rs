@@ -61,6 +61,10 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) headless: bool,
 
+    /// Give the agent the tools of `segue mcp`, so that it can start other agents
+    #[arg(long)]
+    pub(crate) mcp: bool,
+
     #[command(flatten)]
     pub(crate) waiting: RunWaiting,
 
@@ -203,6 +207,7 @@ fn request(arguments: RunArguments, caller: Caller) -> Result<RunRequest> {
         headless: arguments.headless,
         args: arguments.vendor_arguments,
         worktree: arguments.checkout.request(),
+        mcp: arguments.mcp,
     })
 }
 
@@ -339,6 +344,7 @@ mod tests {
             "--permission",
             "accept-edits",
             "--headless",
+            "--mcp",
             "--",
             "--slow",
             "-x",
@@ -349,7 +355,7 @@ mod tests {
         assert_eq!(request.cwd, Some("/src/shop/sub".into()));
         assert_eq!(request.model.as_deref(), Some("m"));
         assert_eq!(request.permission, Some(Permission::AcceptEdits));
-        assert!(request.headless);
+        assert!(request.headless && request.mcp);
         assert_eq!(request.args, ["--slow", "-x"]);
         assert_eq!(requested(&["--agent", "a"]).agent.as_deref(), Some("a"));
     }

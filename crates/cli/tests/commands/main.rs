@@ -6,6 +6,7 @@ mod bad_input;
 mod failed_starts;
 mod hook;
 mod listing;
+mod mcp_page;
 mod readme;
 mod show;
 mod terminal_size;

@@ -1,6 +1,7 @@
 //! The HTTP API as other programs use it.
 
 mod clients;
+mod mcp;
 mod problems;
 mod resources;
 mod streams;

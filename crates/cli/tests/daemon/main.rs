@@ -1,9 +1,10 @@
 //! The daemon and its clients: many at the same time, and processes that are stopped, do not answer or
 //! cannot be reached.
-#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod concurrency;
 mod http;
+mod inspector;
 mod serve;
 mod unreachable;
 mod unresponsive;

@@ -9,6 +9,7 @@ mod drafts;
 mod first_questions;
 mod headless;
 mod interrupting;
+mod mcp;
 mod once;
 mod queue;
 mod random_kills;

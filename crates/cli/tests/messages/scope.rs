@@ -1,7 +1,9 @@
 //! Messages give an agent no more rights than it has without them.
 
 use segue_testkit::World;
+use segue_testkit::scene::{text, wait_session};
 use segue_testkit::stand_in::StandIn;
+use serde_json::Value;
 
 use crate::scene::{agent, messages, start_agent};
 
@@ -25,18 +27,8 @@ fn agent_may_not_answer_questions_or_reach_unrelated_sessions() {
     assert_refused(&world, &coder, "send other hello --no-wait", others);
     assert_refused(&world, &coder, "wait other --timeout 1s", others);
     assert_refused(&world, &coder, "messages other", others);
-    assert_refused(
-        &world,
-        &coder,
-        "answer other yes",
-        "answer a question that was put to a person",
-    );
-    assert_refused(
-        &world,
-        &coder,
-        "answer coder yes",
-        "answer a question that was put to a person",
-    );
+    assert_refused(&world, &coder, "answer other yes", others);
+    assert_refused(&world, &coder, "answer coder yes", "answer its own questions");
     let cancel = coder.run(&format!("$SEGUE messages --cancel {}", id.trim()));
     assert_eq!(cancel.status, 3, "{cancel:#?}");
     let list = coder.run("$SEGUE messages --json");
@@ -54,5 +46,31 @@ fn agent_may_send_to_its_child_and_to_itself() {
     let to_itself = coder.run("$SEGUE send coder --no-wait 'later'");
     assert_eq!(to_itself.status, 0, "{to_itself:#?}");
     let answer = coder.run("$SEGUE answer child yes");
-    assert_eq!(answer.status, 2, "{answer:#?}");
+    assert_eq!(answer.status, 4, "it asks nothing: {answer:#?}");
+}
+
+/// Lets the child ask, and returns the id of its question.
+fn asked(world: &World, command: &str) -> String {
+    world.ok(["send", "child", "--no-wait", command]);
+    let asks = |session: &Value| session["dialog"]["id"].is_string();
+    text(&wait_session(world, "child", asks)["dialog"], "id").to_owned()
+}
+
+#[test]
+fn agent_answers_a_plain_question_of_its_child_but_gives_no_permission_that_it_lacks() {
+    let world = agent("coder");
+    let coder = StandIn::with_new_daemon(&world, &world.session("coder"));
+    assert_eq!(coder.run("$SEGUE run -d --name child hello").status, 0);
+    let question = asked(&world, "/question");
+    let unnamed = coder.run("$SEGUE answer child 1");
+    assert_eq!(unnamed.status, 4, "an agent must name the question: {unnamed:#?}");
+    let answer = coder.run(&format!("$SEGUE answer child 1 --question {question}"));
+    assert_eq!(answer.status, 0, "{answer:#?}");
+    wait_session(&world, "child", |session| session["status"] == "idle");
+    let permission = asked(&world, "/ask");
+    let refused = coder.run(&format!("$SEGUE answer child yes --question {permission}"));
+    let expected = "error: an agent may not give a permission that it does not have itself\n";
+    assert_eq!(refused.status, 2, "{refused:#?}");
+    assert!(refused.stderr.starts_with(expected), "{refused:#?}");
+    assert_eq!(world.session("child")["dialog"]["id"], permission.as_str());
 }

@@ -45,6 +45,7 @@ mod facts;
 mod failpoints;
 mod failures;
 mod interrupted_turns;
+mod mcp;
 mod messages_during_kills;
 mod other_filesystem;
 mod other_processes;

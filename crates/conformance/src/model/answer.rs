@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::log::{AnswerStage, ExchangeLog};
 use super::script::ScriptStep;
-use super::tool::{ScriptedToolCall, ShellTool};
+use super::tool::{ScriptedToolCall, ShellTool, mcp_call};
 
 /// The number of pieces of a slow text. Each piece is a paragraph, because programs draw a
 /// paragraph only when it is complete.
@@ -52,6 +52,8 @@ pub(crate) struct ScriptedAnswer<V> {
     pub(crate) number: usize,
     pub(crate) steps: Vec<ScriptStep>,
     pub(crate) shell: Option<ShellTool>,
+    /// The request's tools, as its API writes them.
+    pub(crate) tools: Value,
     pub(crate) format: V,
     pub(crate) log: Arc<ExchangeLog>,
     pub(crate) released: watch::Receiver<BTreeSet<String>>,
@@ -131,6 +133,10 @@ impl<V: AnswerFormat + FailureFormat> ScriptedAnswer<V> {
                 let call = self.shell.as_ref().and_then(|shell| shell.ask(command));
                 self.call(call, sender).await
             }
+            ScriptStep::Mcp(call) => {
+                let call = mcp_call(&self.tools, call);
+                self.call(call, sender).await
+            }
             ScriptStep::AwaitTool(number) => {
                 self.call(Some(ShellTool::wait(*number)), sender).await
             }
@@ -184,7 +190,7 @@ impl<V: AnswerFormat + FailureFormat> ScriptedAnswer<V> {
                 let piece = self.format.call(&call);
                 send(sender, piece).await
             }
-            None => self.say("no shell tool was offered", sender).await,
+            None => self.say("no such tool was offered", sender).await,
         }
     }
 }

@@ -181,10 +181,13 @@ impl AnswerFormat for Responses {
     fn call(&mut self, call: &ScriptedToolCall) -> String {
         let closed = self.close();
         let id = Uuid::new_v4().simple();
-        let item = json!({
+        let mut item = json!({
             "type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
             "name": call.name, "arguments": call.arguments.to_string(), "status": "completed",
         });
+        if let Some(namespace) = &call.namespace {
+            item["namespace"] = json!(namespace);
+        }
         closed + &self.add(item)
     }
 

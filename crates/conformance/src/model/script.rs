@@ -12,6 +12,7 @@
 //! | `[[cut]]` | some text, then the connection is closed in the middle |
 //! | `[[tool: COMMAND]]` | a call of the request's shell tool; the rest follows its result |
 //! | `[[ask: COMMAND]]` | the same, for a command that needs the user's permission |
+//! | `[[mcp: NAME {…}]]` | a call of the tool of an MCP server whose name ends with this name |
 //! | `[[status: 429]]` | this HTTP status with the vendor's error |
 //! | `[[limit: 2026-11-16T10:00:00Z]]` | a usage limit that ends at this time |
 //!
@@ -40,6 +41,8 @@ pub enum ScriptStep {
     Tool(String),
     /// A tool call that needs a permission from the user.
     Ask(String),
+    /// A call of a tool of an MCP server: its name, and its arguments as JSON.
+    Mcp(String),
     /// Waits for a tool that still runs. The number comes from the tool's result.
     AwaitTool(u64),
     Status(u16),
@@ -58,8 +61,7 @@ pub(crate) fn plan(turns: &[ExchangePart]) -> Vec<ScriptStep> {
     let mut steps = markers(text).into_iter();
     for _ in running.iter().filter(|number| number.is_none()) {
         // The steps before a tool call that has a result were played already.
-        let _played =
-            steps.by_ref().find(|step| matches!(step, ScriptStep::Tool(_) | ScriptStep::Ask(_)));
+        let _played = steps.by_ref().find(is_tool_call);
     }
     let mut plan = up_to_last(steps);
     if plan.last().is_none_or(|step| !is_last(step)) {
@@ -68,18 +70,21 @@ pub(crate) fn plan(turns: &[ExchangePart]) -> Vec<ScriptStep> {
     plan
 }
 
+fn is_tool_call(step: &ScriptStep) -> bool {
+    matches!(step, ScriptStep::Tool(_) | ScriptStep::Ask(_) | ScriptStep::Mcp(_))
+}
+
 /// Returns whether no other step can follow in the same answer.
 fn is_last(step: &ScriptStep) -> bool {
-    matches!(
-        step,
-        ScriptStep::Tool(_)
-            | ScriptStep::Ask(_)
-            | ScriptStep::Hang
-            | ScriptStep::Cut
-            | ScriptStep::Status(_)
-            | ScriptStep::Limit(_)
-            | ScriptStep::AwaitTool(_)
-    )
+    is_tool_call(step)
+        || matches!(
+            step,
+            ScriptStep::Hang
+                | ScriptStep::Cut
+                | ScriptStep::Status(_)
+                | ScriptStep::Limit(_)
+                | ScriptStep::AwaitTool(_)
+        )
 }
 
 /// Returns the steps of one answer. Skips a failure that is not the first step.
@@ -151,6 +156,7 @@ fn step(marker: &str) -> Option<ScriptStep> {
         "cut" => ScriptStep::Cut,
         "tool" => ScriptStep::Tool(value.to_owned()),
         "ask" => ScriptStep::Ask(value.to_owned()),
+        "mcp" => ScriptStep::Mcp(value.to_owned()),
         "status" => ScriptStep::Status(value.parse().ok()?),
         "limit" => ScriptStep::Limit(value.parse().ok()?),
         _ => return None,
@@ -192,6 +198,14 @@ mod tests {
         let last = plan(&[asked, result("b"), result("c")]);
         assert_eq!(last[0], ScriptStep::Hold("x".to_owned()));
         assert!(matches!(&last[1..], [ScriptStep::Say(_)]), "{last:?}");
+    }
+
+    #[test]
+    fn call_of_an_mcp_tool_is_played_once() {
+        let asked = user(r#"[[mcp: agent_read {"session": "x"}]] [[say: done]]"#);
+        let call = ScriptStep::Mcp(r#"agent_read {"session": "x"}"#.to_owned());
+        assert_eq!(plan(std::slice::from_ref(&asked)), [call]);
+        assert_eq!(plan(&[asked, result("r")])[0], ScriptStep::Say("done".to_owned()));
     }
 
     #[test]

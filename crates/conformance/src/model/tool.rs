@@ -30,6 +30,8 @@ pub(crate) struct ShellTool {
 /// A tool call: the tool's name and its arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct ScriptedToolCall {
+    /// The group of tools that has this tool. `None` if the tools of the request have no groups.
+    pub(crate) namespace: Option<String>,
     pub(crate) name: String,
     pub(crate) arguments: Value,
 }
@@ -57,7 +59,8 @@ impl ShellTool {
         for name in required.filter_map(Value::as_str) {
             arguments.entry(name).or_insert_with(|| example(&properties[name]));
         }
-        Some(ScriptedToolCall { name: self.name.clone(), arguments: Value::Object(arguments) })
+        let arguments = Value::Object(arguments);
+        Some(ScriptedToolCall { namespace: None, name: self.name.clone(), arguments })
     }
 
     /// Returns the call that runs a command outside of the agent's sandbox. If the tool has no
@@ -74,8 +77,36 @@ impl ShellTool {
     /// Returns the call that continues to wait for a command that still runs.
     pub(crate) fn wait(number: u64) -> ScriptedToolCall {
         let arguments = json!({"session_id": number, "chars": "", "yield_time_ms": YIELD_TIME_MS});
-        ScriptedToolCall { name: "write_stdin".to_owned(), arguments }
+        ScriptedToolCall { namespace: None, name: "write_stdin".to_owned(), arguments }
     }
+}
+
+/// Returns the call of an MCP server's tool among the tools of a request. `call` has the name of the
+/// tool, with which the vendor's own name for it ends, and its arguments as JSON.
+pub(crate) fn mcp_call(tools: &Value, call: &str) -> Option<ScriptedToolCall> {
+    let (tool, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
+    let arguments = serde_json::from_str(arguments).ok()?;
+    let (namespace, name) = named_tool(tools, None, tool)?;
+    Some(ScriptedToolCall { namespace, name, arguments })
+}
+
+/// Finds a tool by the end of its name. Tools may be in groups, and in functions.
+fn named_tool(
+    tools: &Value,
+    namespace: Option<&str>,
+    tool: &str,
+) -> Option<(Option<String>, String)> {
+    tools.as_array()?.iter().find_map(|entry| {
+        let name = entry["name"].as_str().or_else(|| entry["function"]["name"].as_str());
+        let group = ["tools", "functionDeclarations"].into_iter().find_map(|key| entry.get(key));
+        match (group, name) {
+            (Some(group), _) => named_tool(group, name.or(namespace), tool),
+            (None, Some(name)) if name.ends_with(tool) => {
+                Some((namespace.map(str::to_owned), name.to_owned()))
+            }
+            _ => None,
+        }
+    })
 }
 
 /// Returns the number of the command that still runs according to a tool's result. `None` if the
@@ -84,4 +115,33 @@ pub(crate) fn running_command(result: &str) -> Option<u64> {
     let (_, after) = result.split_once(RUNNING)?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mcp_tool_is_found_in_the_tools_of_every_api() {
+        let table = [
+            (json!([{"name": "mcp__segue__agent_read"}]), None, "mcp__segue__agent_read"),
+            (json!([{"function": {"name": "segue_agent_read"}}]), None, "segue_agent_read"),
+            (
+                json!([{"functionDeclarations": [{"name": "x"}, {"name": "mcp_agent_read"}]}]),
+                None,
+                "mcp_agent_read",
+            ),
+            (
+                json!([{"name": "a"}, {"name": "mcp__segue", "tools": [{"name": "agent_read"}]}]),
+                Some("mcp__segue"),
+                "agent_read",
+            ),
+        ];
+        for (tools, namespace, name) in table {
+            let call = mcp_call(&tools, r#"agent_read {"turns": 2}"#).expect("a call");
+            assert_eq!((call.namespace.as_deref(), call.name.as_str()), (namespace, name));
+            assert_eq!(call.arguments, json!({"turns": 2}));
+        }
+        assert!(mcp_call(&json!([{"name": "x"}]), "agent_read").is_none());
+    }
 }

@@ -27,6 +27,9 @@ pub struct RunRequest {
     /// The session works in this worktree.
     #[serde(default)]
     pub worktree: Option<WorktreeRequest>,
+    /// Give the agent Segue's MCP server for its launches.
+    #[serde(default)]
+    pub mcp: bool,
 }
 
 /// How a headless turn ended, or what it waits for.

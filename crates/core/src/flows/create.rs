@@ -69,6 +69,7 @@ pub fn create(ports: &Ports, draft: SessionDraft) -> Session {
         headless: draft.headless,
         restart: settings.restart,
         archive: settings.archive,
+        mcp: settings.mcp,
         args: settings.args,
         env: settings.env,
         parent: draft.parent,

@@ -1,6 +1,7 @@
 //! Starts a process for a session. The launch is recorded before the process is started.
 
 mod command;
+mod mcp;
 mod message_text;
 
 use std::path::PathBuf;
@@ -156,6 +157,7 @@ fn prepare(
     let caller = credentials::without_tokens(ports, &request.environment);
     let mut environment = agent_environment(vendor.as_ref(), state, (&launch, task), &caller);
     vendor.launching().add_settings(session, &ports.folders.folder(launch.id), &mut environment);
+    mcp::add_settings(ports, vendor.as_ref(), (session, launch.id), &mut environment);
     // A later launch needs these variables. Those for credentials depend on the settings then.
     launch.environment = environment.names();
     credentials::add_to_agent(ports, state.worktree.as_ref(), &mut environment)?;
@@ -214,6 +216,7 @@ pub(crate) fn variable_names(
     let mut environment = agent_environment(vendor.as_ref(), state, (launch, None), &caller);
     let folder = ports.folders.folder(launch.id);
     vendor.launching().add_settings(&state.session, &folder, &mut environment);
+    mcp::add_settings(ports, vendor.as_ref(), (&state.session, launch.id), &mut environment);
     Ok(environment.names())
 }
 

@@ -9,8 +9,24 @@ use crate::model::{
     AgentName, Environment, Fleet, FleetName, FleetScale, PROJECT_FILE, Project, ProjectAgent,
     Session, SessionName, VendorDescription, VendorId,
 };
-use crate::ports::{Change, Commit, Ports, ProjectFile, SessionQuery, Vendor, WorktreeQuery};
+use crate::ports::{
+    Change, Commit, McpClient, Ports, ProjectFile, SessionQuery, Vendor, WorktreeQuery,
+};
 use crate::rules::scale;
+
+/// Returns an error if the vendor's program cannot use MCP servers.
+pub fn check_mcp(vendor: &dyn Vendor) -> Result<()> {
+    mcp_client(vendor).map(drop)
+}
+
+/// Returns how the vendor's program uses MCP servers.
+pub(crate) fn mcp_client(vendor: &dyn Vendor) -> Result<&dyn McpClient> {
+    vendor.mcp().ok_or_else(|| {
+        let id = vendor.id();
+        Error::config(format!("agents of the vendor `{id}` cannot use MCP servers"))
+            .hint("leave out `mcp`: such an agent can still run `segue` as a command")
+    })
+}
 
 /// The fleet of sessions that belong to no project.
 const NO_PROJECT: &str = "default";

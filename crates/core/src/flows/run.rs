@@ -120,6 +120,9 @@ async fn plan_for(
     let wanted = request.permission.or_else(|| agent.map(|agent| agent.permission));
     let permission = principal.permission(wanted)?;
     check_headless(request, vendor.as_ref())?;
+    if request.mcp || agent.is_some_and(|agent| agent.mcp) {
+        projects::check_mcp(vendor.as_ref())?;
+    }
     let environment = &request.caller.environment;
     let environment =
         agent.map_or_else(|| environment.clone(), |agent| agent.environment(environment));
@@ -367,7 +370,8 @@ fn settings(
     let own = agent.map(|agent| agent.settings(None)).unwrap_or_default();
     let args = own.args.iter().chain(&request.args).cloned().collect();
     let model = request.model.clone().or(own.model);
-    SessionSettings { description, model, permission, args, ..own }
+    let mcp = own.mcp || request.mcp;
+    SessionSettings { description, model, permission, args, mcp, ..own }
 }
 
 async fn fleet(

@@ -63,7 +63,8 @@ pub async fn find_asking(
     let names = [text.to_owned()];
     let selectable =
         SelectableSessions::of_names(ports, principal, (cwd, Precision::Beginning), &names).await?;
-    let members = match selectable.find(text)? {
+    let meant = selectable.find(text).map_err(|error| principal.unknown_session(error))?;
+    let members = match meant {
         Meant::Session(summary) => return Ok(summary.clone()),
         Meant::Fleet(members) => members,
     };

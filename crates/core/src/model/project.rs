@@ -74,6 +74,8 @@ pub struct ProjectAgent {
     pub prompt: Option<String>,
     pub restart: Restart,
     pub archive: bool,
+    /// Whether launches get Segue's MCP server.
+    pub mcp: bool,
     pub env: BTreeMap<String, String>,
     pub args: Vec<String>,
     pub timers: Vec<Timer>,
@@ -92,6 +94,7 @@ impl ProjectAgent {
             instructions: self.instructions.clone(),
             restart: self.restart,
             archive: self.archive,
+            mcp: self.mcp,
             args: self.args.clone(),
             env: self.env.clone(),
         }

@@ -15,7 +15,7 @@ use crate::word_enum::word_enum;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "three properties that are independent of each other"
+    reason = "four properties that are independent of each other"
 )]
 pub struct Session {
     pub id: SessionId,
@@ -42,6 +42,9 @@ pub struct Session {
     /// Whether the session's conversations are copied into the archive.
     #[serde(default = "archive_by_default")]
     pub archive: bool,
+    /// Whether launches get Segue's MCP server.
+    #[serde(default)]
+    pub mcp: bool,
     /// Additional arguments for the vendor's program.
     pub args: Vec<String>,
     /// Environment variables from the project file. They are never secrets.
@@ -75,6 +78,7 @@ pub struct SessionSettings {
     pub instructions: Option<String>,
     pub restart: Restart,
     pub archive: bool,
+    pub mcp: bool,
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
 }
@@ -88,6 +92,7 @@ impl Default for SessionSettings {
             instructions: None,
             restart: Restart::OnCrash,
             archive: true,
+            mcp: false,
             args: Vec::new(),
             env: BTreeMap::new(),
         }
@@ -102,6 +107,7 @@ impl SessionSettings {
             ("model", self.model != other.model),
             ("permission", self.permission != other.permission),
             ("instructions", self.instructions != other.instructions),
+            ("mcp", self.mcp != other.mcp),
             ("args", self.args != other.args),
             ("env", self.env != other.env),
         ];
@@ -118,6 +124,7 @@ impl Session {
             instructions: self.instructions.clone(),
             restart: self.restart,
             archive: self.archive,
+            mcp: self.mcp,
             args: self.args.clone(),
             env: self.env.clone(),
         }
@@ -132,6 +139,7 @@ impl Session {
             instructions,
             restart,
             archive,
+            mcp,
             args,
             env,
         } = settings;
@@ -141,6 +149,7 @@ impl Session {
         self.instructions = instructions;
         self.restart = restart;
         self.archive = archive;
+        self.mcp = mcp;
         self.args = args;
         self.env = env;
     }

@@ -17,6 +17,21 @@ const TASK: &str = "SEGUE_TASK";
 const PORT: &str = "SEGUE_PORT";
 const RESERVED_PREFIX: &str = "SEGUE_";
 
+/// The variables with which a process of an agent finds the daemon and its own session. Some
+/// vendors' programs give their children only the variables that they are told to.
+pub const FOR_OWN_PROCESSES: [&str; 10] = [
+    SESSION,
+    LAUNCH,
+    AGENT,
+    FLEET,
+    TASK,
+    PORT,
+    "SEGUE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+];
+
 /// This variable is set while Segue reads the environment of the login shell, so that a shell
 /// profile can check for it.
 pub const READING: &str = "SEGUE_READING_ENVIRONMENT";

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::error::{Error, Kind, Result};
 use crate::model::{
     AccessToken, AccessTokenKind, Permission, PermissionEffect, Principal, RequestId, RequestKey,
-    Session, SessionId, TokenScope, VendorDescription, VendorId,
+    Session, SessionId, TokenScope, VendorDescription, VendorId, WaitingFor,
 };
 
 /// An action that an agent may not take.
@@ -19,7 +19,8 @@ pub enum RestrictedAction {
     WatchTerminal,
     /// Typing into a terminal through the daemon.
     ControlTerminal,
-    /// Answering a dialog in place of a person.
+    /// Answering a dialog in place of a person. What an agent may answer is decided by
+    /// [`Principal::allow_answer`].
     Answer,
     Remove,
     /// Renaming a session. People know sessions by their names.
@@ -130,6 +131,34 @@ impl Principal {
         match self {
             Self::Agent(own) if own.id == id => Err(refusal(own, "interrupt its own turn")),
             Self::User | Self::Agent(_) | Self::Token(_) => Ok(()),
+        }
+    }
+
+    /// Returns an error if the caller may not answer a question of a session. An agent may answer its
+    /// children: plain questions, and questions for a permission if it needs no permission itself.
+    /// Else it could allow a child what it may not do. `asked` is the question that the answer names;
+    /// `None` if the session does not ask it now.
+    pub fn allow_answer(
+        &self,
+        (id, parent): (SessionId, Option<SessionId>),
+        asked: Option<WaitingFor>,
+    ) -> Result<()> {
+        let Self::Agent(own) = self else { return self.allow(RestrictedAction::Answer) };
+        self.allow_session(id, parent)?;
+        if own.id == id {
+            return Err(refusal(own, "answer its own questions"));
+        }
+        match asked {
+            Some(WaitingFor::Question) => Ok(()),
+            Some(WaitingFor::Permission) if own.permission == Permission::Auto => Ok(()),
+            Some(WaitingFor::Permission) => {
+                Err(refusal(own, "give a permission that it does not have itself"))
+            }
+            Some(WaitingFor::Trust | WaitingFor::Environment | WaitingFor::Choice) => {
+                Err(refusal(own, description_of(RestrictedAction::Answer)))
+            }
+            None => Err(Error::conflict("the session does not ask this question now")
+                .hint("look at its status, and name the id of the question that it asks")),
         }
     }
 

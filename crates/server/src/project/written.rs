@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use segue_core::flows::projects;
 use segue_core::model::{
     AgentName, DescribedVendors, FleetName, FleetScale, Permission, PermissionEffect, Project,
     ProjectAgent, Restart, Timer, TrustClaim, VendorId, WorktreeSettings,
 };
-use segue_core::ports::{Checkouts, Vendors};
+use segue_core::ports::{Checkouts, Vendor, Vendors};
 use segue_core::rules::address::{self, Unclear};
 use segue_core::rules::{environment, scale, secrets, words};
 use segue_core::{Error, Result};
@@ -62,6 +63,7 @@ struct WrittenAgent {
     fallback: Option<Spanned<toml::Value>>,
     restart: Option<Restart>,
     archive: Option<bool>,
+    mcp: Option<Spanned<bool>>,
     env: Option<Spanned<BTreeMap<String, String>>>,
     args: Option<Spanned<Vec<String>>>,
     #[serde(default)]
@@ -147,7 +149,8 @@ impl WrittenAgent {
             let unknown = |error| {
                 source.at(&self.vendor, with_similar_vendors(&vendor, vendors, described, error))
             };
-            vendors.get(&vendor).map_err(unknown)?;
+            let known = vendors.get(&vendor).map_err(unknown)?;
+            self.check_mcp(source, known.as_ref())?;
         } else {
             self.refuse_for_described(source, &vendor)?;
         }
@@ -185,9 +188,26 @@ impl WrittenAgent {
         if let Some(model) = &self.model {
             return Err(source.at(model, refuse("model")));
         }
-        match &self.instructions {
-            Some(instructions) => Err(source.at(instructions, refuse("instructions"))),
+        if let Some(instructions) = &self.instructions {
+            return Err(source.at(instructions, refuse("instructions")));
+        }
+        match self.mcp.as_ref().filter(|_| self.wants_mcp()) {
+            Some(mcp) => Err(source.at(mcp, refuse("mcp"))),
             None => Ok(()),
+        }
+    }
+
+    fn wants_mcp(&self) -> bool {
+        self.mcp.as_ref().is_some_and(|it| *it.as_ref())
+    }
+
+    /// Refuses `mcp` for a vendor whose program cannot use MCP servers.
+    fn check_mcp(&self, source: &ProjectSource, vendor: &dyn Vendor) -> Result<()> {
+        match &self.mcp {
+            Some(mcp) if *mcp.as_ref() => {
+                projects::check_mcp(vendor).map_err(|error| source.at(mcp, error))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -241,10 +261,12 @@ impl WrittenAgent {
             (PermissionEffect::Limits, Permission::Auto) => "may act without asking",
         };
         let model = self.model.as_ref().map(|it| format!(", model {:?}", it.as_ref()));
+        let mcp = if self.wants_mcp() { ", may start other agents" } else { "" };
         let args: &[String] = self.args.as_ref().map_or(&[], |it| it.as_ref());
         let args: Vec<String> = args.iter().map(|it| format!("{it:?}")).collect();
         let args = (!args.is_empty()).then(|| format!(", with arguments {}", args.join(" ")));
-        format!("runs {vendor}, {may}{}{}", model.unwrap_or_default(), args.unwrap_or_default())
+        let (model, args) = (model.unwrap_or_default(), args.unwrap_or_default());
+        format!("runs {vendor}, {may}{mcp}{model}{args}")
     }
 
     /// Returns the claims that the user has to trust. A claim has the text of a file before its
@@ -259,6 +281,9 @@ impl WrittenAgent {
         let mut value = format!("{vendor} with permission {permission}, arguments {args:?}");
         if let Some(model) = &self.model {
             value = format!("{value}, model {:?}", model.as_ref());
+        }
+        if self.wants_mcp() {
+            value.push_str(", with the tools of Segue");
         }
         let claim = TrustClaim::setting(&agent, value).in_words(self.explanation(vendors));
         let mut claims = vec![claim];
@@ -318,6 +343,7 @@ impl WrittenAgent {
                 prompt: texts.read("prompt", self.prompt.as_ref())?,
                 restart: self.restart.unwrap_or(Restart::OnCrash),
                 archive: self.archive.unwrap_or(true),
+                mcp: self.wants_mcp(),
                 env: self.variables(),
                 args: self.args.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
                 timers: texts.timers(&self.timers)?,

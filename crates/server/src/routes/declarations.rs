@@ -9,7 +9,7 @@ use segue_core::model::TokenScope::{Admin, Read, Send, Work};
 use super::table::EnvironmentPlace::{Caller, Top};
 use super::table::{RouteTable, does};
 use super::{
-    attention, conversation, deliveries, doctor, events, git_credential, health, housekeeping,
+    attention, conversation, deliveries, doctor, events, git_credential, health, housekeeping, mcp,
     messages, metrics, openapi, plans, rest, sessions, shut_down, tasks, terminal, trust, usage,
     worktrees,
 };
@@ -90,7 +90,9 @@ fn add_daemon(table: RouteTable) -> RouteTable {
     let doctor_summary = "Compares records, processes and files, and repairs what it can";
     let credential_summary = "Answers git's question for a user name or a token";
     let trust_summary = "Shows what a project file would run, or trusts it";
+    let mcp_summary = "Answers a message of the Model Context Protocol";
     table
+        .post("/mcp", Read, does("mcp", mcp_summary), mcp::answer)
         .get("/v1/health", Read, does("get_health", "Reports the state of the daemon"), health)
         .get(
             "/v1/openapi.json",

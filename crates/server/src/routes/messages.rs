@@ -13,9 +13,10 @@ use segue_core::api::{
 };
 use segue_core::flows::select::{self, Chosen};
 use segue_core::flows::{bringing_back, caller_environment, view};
-use segue_core::model::{Message, MessageStateKind, Principal, RequestKey, RequestStep, SessionId};
+use segue_core::model::{
+    Message, MessageStateKind, Principal, RequestKey, RequestStep, Session, SessionId,
+};
 use segue_core::ports::{self, Commit, MessageQuery, SessionQuery, SessionSummary};
-use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
 use tokio::time::timeout;
 
@@ -167,12 +168,9 @@ pub(crate) async fn answer(
     request_id: RequestIdHeader,
     Sent(request): Sent<AnswerRequest>,
 ) -> RouteResult<AnswerReport> {
-    principal.allow(RestrictedAction::Answer)?;
     let once = request_id.once(&app, &supervisor, &principal, &("answer", &request));
-    let found = select::find(&supervisor.ports, &principal, &request.session, &request.cwd)
-        .await?
-        .session
-        .id;
+    let found =
+        select::find(&supervisor.ports, &principal, &request.session, &request.cwd).await?.session;
     let answer = match request.answer.to_lowercase().as_str() {
         "yes" | "y" => ports::Answer::Yes,
         "no" | "n" => ports::Answer::No,
@@ -183,9 +181,25 @@ pub(crate) async fn answer(
         _ => ports::Answer::Choice(request.answer),
     };
     let (question, request) = (request.question, once.key());
-    let give = move |reply| SessionRequest::Answer { answer, question, request, reply };
-    let give = async move { supervisor.ask(found, give).await };
+    let give = async move {
+        // A repeated request is not checked again: its question is answered already.
+        check_answer(&supervisor, &principal, &found, question.as_deref())?;
+        let give = move |reply| SessionRequest::Answer { answer, question, request, reply };
+        supervisor.ask(found.id, give).await
+    };
     Ok(Json(once.carry_out(AnswerStorage::WithChanges, give).await?))
+}
+
+/// Returns an error if the caller may not answer this question. An agent must name the question, so
+/// that its answer is given to no other one.
+fn check_answer(
+    supervisor: &Supervisor,
+    principal: &Principal,
+    session: &Session,
+    named: Option<&str>,
+) -> Result<()> {
+    let asked = supervisor.question(session.id).filter(|it| named == Some(it.id.as_str()));
+    principal.allow_answer((session.id, session.parent), asked.map(|it| it.kind))
 }
 
 pub(crate) async fn wait(

@@ -17,6 +17,7 @@ mod guard;
 mod housekeeping;
 mod inputs;
 mod limits;
+mod mcp;
 mod messages;
 mod metrics;
 mod network;

@@ -13,7 +13,7 @@ use segue_core::flows::{
     SessionState, bringing_back, last_output, machines, open_elsewhere, select,
     unknown_conversations,
 };
-use segue_core::model::{RequestStep, SessionId};
+use segue_core::model::{RequestStep, SessionId, WaitingFor};
 use segue_core::ports::{OpenLaunch, SessionSummary};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result, api};
@@ -168,9 +168,6 @@ pub(crate) async fn show(
     QueryValues(query): QueryValues<AddressQuery>,
 ) -> RouteResult<SessionView> {
     let AddressQuery { address, cwd, asking, .. } = &query;
-    if *asking {
-        principal.allow(RestrictedAction::Answer)?;
-    }
     let summary = match asking {
         true => {
             let question = |session| supervisor.question(session);
@@ -178,6 +175,11 @@ pub(crate) async fn show(
         }
         false => select::find(&supervisor.ports, &principal, address, cwd).await?,
     };
+    if *asking {
+        // Whether the question itself may be answered is decided when the answer is given.
+        let session = (summary.session.id, summary.session.parent);
+        principal.allow_answer(session, Some(WaitingFor::Question))?;
+    }
     let places = open_elsewhere::place_of(&summary).into_iter().collect();
     let open_elsewhere = supervisor.open_elsewhere(places).await?;
     let view = supervisor.views(&[summary], &open_elsewhere).await?.pop();

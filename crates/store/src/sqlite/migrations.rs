@@ -41,6 +41,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 21, sql: include_str!("../../migrations/sqlite/0021_up_names.sql") },
     Migration { number: 22, sql: include_str!("../../migrations/sqlite/0022_plans.sql") },
     Migration { number: 23, sql: include_str!("../../migrations/sqlite/0023_children.sql") },
+    Migration { number: 24, sql: include_str!("../../migrations/sqlite/0024_session_mcp.sql") },
 ];
 
 /// Returns the version after these migrations.

@@ -23,7 +23,7 @@ macro_rules! session_columns {
     () => {
         "s.id, s.name, s.fleet, s.agent, s.vendor, s.cwd, s.config_dir, s.model, s.permission, \
          s.instructions, s.headless, s.restart, s.args, s.env, s.parent, s.status, s.spoke, \
-         s.created_at, s.updated_at, s.description, s.archive, s.up_name"
+         s.created_at, s.updated_at, s.description, s.archive, s.up_name, s.mcp"
     };
 }
 pub(crate) use session_columns;
@@ -56,6 +56,7 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
         description: columns.optional_json()?,
         archive: columns.plain()?,
         up_name: columns.optional_word()?,
+        mcp: columns.plain()?,
     })
 }
 

@@ -7,6 +7,7 @@
 mod conversion;
 mod failures;
 mod launch;
+mod mcp;
 mod paths;
 mod questions;
 mod records;
@@ -53,5 +54,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     transcripts: &Claude,
     signals: &Claude,
     usage: Some(&Claude),
+    mcp: Some(&Claude),
     conversion: Some(&Claude),
 };

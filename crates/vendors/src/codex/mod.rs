@@ -9,6 +9,7 @@ mod failures;
 mod launch;
 mod lineage;
 mod lock;
+mod mcp;
 mod paths;
 mod records;
 mod rehearsal;
@@ -53,5 +54,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     transcripts: &Codex,
     signals: &Codex,
     usage: Some(&Codex),
+    mcp: Some(&Codex),
     conversion: Some(&Codex),
 };

@@ -8,6 +8,7 @@ mod conversion;
 mod failures;
 mod launch;
 mod lock;
+mod mcp;
 mod paths;
 mod records;
 mod rehearsal;
@@ -53,5 +54,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     transcripts: &Copilot,
     signals: &Copilot,
     usage: Some(&Copilot),
+    mcp: Some(&Copilot),
     conversion: Some(&Copilot),
 };

@@ -61,5 +61,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     transcripts: &CursorVendor,
     signals: &CursorVendor,
     usage: None,
+    mcp: None,
     conversion: None,
 };

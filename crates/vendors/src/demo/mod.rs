@@ -45,5 +45,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     transcripts: &Demo,
     signals: &Demo,
     usage: Some(&Demo),
+    mcp: None,
     conversion: Some(&Demo),
 };

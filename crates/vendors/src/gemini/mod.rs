@@ -9,6 +9,7 @@ mod conversion;
 mod endangered;
 mod failures;
 mod launch;
+mod mcp;
 mod message_turns;
 mod messages;
 mod own_log;
@@ -59,5 +60,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     transcripts: &Gemini,
     signals: &Gemini,
     usage: Some(&Gemini),
+    mcp: Some(&Gemini),
     conversion: Some(&Gemini),
 };

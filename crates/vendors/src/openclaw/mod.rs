@@ -56,5 +56,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     transcripts: &OpenClaw,
     signals: &OpenClaw,
     usage: Some(&OpenClaw),
+    mcp: None,
     conversion: None,
 };

@@ -24,7 +24,7 @@ const NATIVE_PROGRAMS: [&str; 4] = [
 ];
 
 /// The environment variable with settings that OpenCode adds to the settings files.
-const SETTINGS_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
+pub(super) const SETTINGS_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 
 /// The plugin that reports the conversation and the activity of the process.
 const PLUGIN: &str = include_str!("plugin.mjs");

@@ -11,6 +11,7 @@ mod export;
 mod failures;
 mod launch;
 mod live;
+mod mcp;
 mod message_ids;
 mod model;
 mod new_parts;
@@ -67,5 +68,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     transcripts: &OpenCode,
     signals: &OpenCode,
     usage: Some(&OpenCode),
+    mcp: Some(&OpenCode),
     conversion: Some(&OpenCode),
 };

@@ -55,5 +55,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     transcripts: &Pi,
     signals: &Pi,
     usage: Some(&Pi),
+    mcp: None,
     conversion: Some(&Pi),
 };

@@ -21,6 +21,7 @@ pub(crate) mod ids;
 pub(crate) mod launch_files;
 pub(crate) mod launching;
 pub(crate) mod live;
+pub(crate) mod mcp;
 pub(crate) mod reading;
 pub(crate) mod signals;
 pub(crate) mod transcripts;

@@ -2,7 +2,7 @@
 
 use segue_core::model::VendorId;
 use segue_core::ports::{
-    Capabilities, Conversion, Interaction, Launching, Rehearsal, SignalSources, Support,
+    Capabilities, Conversion, Interaction, Launching, McpClient, Rehearsal, SignalSources, Support,
     Transcripts, TrialSetup, UsageReports, Vendor,
 };
 
@@ -20,6 +20,8 @@ pub(crate) struct BuiltInVendor {
     pub(crate) signals: &'static dyn SignalSources,
     /// `None` if the vendor does not report used tokens.
     pub(crate) usage: Option<&'static dyn UsageReports>,
+    /// `None` if the vendor's program cannot use MCP servers.
+    pub(crate) mcp: Option<&'static dyn McpClient>,
     /// `None` if the vendor cannot take over conversations of other vendors.
     pub(crate) conversion: Option<&'static dyn Conversion>,
 }
@@ -59,6 +61,10 @@ impl Vendor for BuiltInVendor {
 
     fn usage(&self) -> Option<&dyn UsageReports> {
         self.usage
+    }
+
+    fn mcp(&self) -> Option<&dyn McpClient> {
+        self.mcp
     }
 
     fn conversion(&self) -> Option<&dyn Conversion> {

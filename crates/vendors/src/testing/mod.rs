@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use segue_core::model::{Environment, LaunchMode, ProcessRef, Screen, Session, VendorSessionId};
-use segue_core::ports::{CommandPlan, FileFacts, Files, NewContents, Place};
+use segue_core::ports::{CommandPlan, FileFacts, Files, McpServerCommand, NewContents, Place};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -216,4 +216,12 @@ impl Files for CountingFiles {
     fn end_last_line(&self, _path: &Path) -> io::Result<bool> {
         Ok(false)
     }
+}
+
+/// Returns the MCP server of a launch in the folder `/launch`.
+pub(crate) fn mcp_server<'a>(
+    session: &'a Session,
+    arguments: &'a [String],
+) -> McpServerCommand<'a> {
+    McpServerCommand { session, program: "/opt/se gue", arguments, folder: Path::new("/launch") }
 }

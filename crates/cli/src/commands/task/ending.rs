@@ -56,6 +56,7 @@ mod tests {
     fn report(state: TaskStateKind, reason: Option<&str>) -> TaskReport {
         let id: TaskId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
         TaskReport {
+            reports: Vec::new(),
             task: TaskView {
                 id,
                 key: None,

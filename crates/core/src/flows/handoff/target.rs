@@ -127,10 +127,11 @@ impl HandoffTarget {
         }
         let agent = self.agent.as_ref();
         let environment = agent.map_or(&self.environment, |agent| &agent.environment);
-        let settings = match agent {
+        let mut settings = match agent {
             Some(agent) => agent.settings.clone(),
             None => settings_without_agent(from, &self.vendor.id(), self.description.clone()),
         };
+        settings.mcp &= self.vendor.mcp().is_some();
         let draft = SessionDraft {
             fleet: from.fleet.clone(),
             name,

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::LaunchRequest;
 use super::message_text::command_line_text;
+use super::{LaunchRequest, mcp};
 use crate::error::Result;
 use crate::model::{Environment, LaunchId, LaunchMode, Session};
 use crate::ports::{CommandLine, CommandPlan, Place, Ports, Program, ProgramSpec, Vendor};
@@ -53,7 +53,7 @@ pub(super) fn plan_command(
     };
     let launching = vendor.launching();
     Ok(Planned {
-        line: launching.command(&plan)?,
+        line: mcp::register(ports, vendor, (session, launch), launching.command(&plan)?)?,
         preparation: launching.preparation(&plan),
         variables: launching.preparation_variables(&plan),
         input: launching.headless().and_then(|it| it.standard_input(&plan)),

@@ -4,6 +4,7 @@
 mod conversion;
 mod interaction;
 mod launching;
+mod mcp;
 mod signals;
 mod transcripts;
 mod usage;
@@ -23,6 +24,7 @@ pub use launching::{
     CommandLine, CommandPlan, HeadlessLaunching, HeadlessQuestion, HeadlessQuestions, Launching,
     NewFile, ProgramSpec,
 };
+pub use mcp::{McpClient, McpServerCommand};
 pub use signals::SignalSources;
 pub use transcripts::{
     Beginning, Conversation, EachTurn, Live, StoredConversation, TranscriptDatabase,
@@ -113,6 +115,11 @@ pub trait Vendor: Debug + Send + Sync {
 
     /// Returns the reports about used tokens. `None` if the vendor does not report them.
     fn usage(&self) -> Option<&dyn UsageReports> {
+        None
+    }
+
+    /// Returns how the vendor's program uses MCP servers. `None` if it cannot.
+    fn mcp(&self) -> Option<&dyn McpClient> {
         None
     }
 

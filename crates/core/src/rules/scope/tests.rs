@@ -112,6 +112,39 @@ fn agent_reaches_only_itself_and_its_children() {
 }
 
 #[test]
+fn agent_answers_only_questions_of_its_children_that_give_no_permission_it_lacks() {
+    use Permission::{AcceptEdits, Ask, Auto};
+    use WaitingFor::{Choice, Environment, Permission as Tool, Question, Trust};
+    let id = |number| SessionId::new(Uuid::from_u128(number));
+    let (own, child, other) = ((id(1), None), (id(2), Some(id(1))), (id(3), None));
+    let grandchild = (id(4), Some(id(2)));
+    let table = [
+        (Ask, child, Some(Question), true),
+        (Ask, child, Some(Tool), false),
+        (AcceptEdits, child, Some(Tool), false),
+        (Auto, child, Some(Tool), true),
+        (Auto, child, Some(Question), true),
+        (Auto, child, Some(Trust), false),
+        (Auto, child, Some(Environment), false),
+        (Auto, child, Some(Choice), false),
+        (Auto, child, None, false),
+        (Auto, own, Some(Question), false),
+        (Auto, own, Some(Tool), false),
+        (Auto, (id(1), Some(id(1))), Some(Question), false),
+        (Auto, other, Some(Question), false),
+        (Auto, grandchild, Some(Question), false),
+    ];
+    for (permission, session, asked, expected) in table {
+        let allowed = agent(permission).allow_answer(session, asked).is_ok();
+        assert_eq!(allowed, expected, "{permission:?} {session:?} {asked:?}");
+        assert!(Principal::User.allow_answer(session, asked).is_ok());
+    }
+    let token = |scope| Principal::Token(program([scope].into()));
+    assert!(token(TokenScope::Send).allow_answer(other, Some(Trust)).is_ok());
+    assert!(token(TokenScope::Read).allow_answer(other, Some(Question)).is_err());
+}
+
+#[test]
 fn callers_that_use_the_same_request_id_do_not_share_a_request() {
     let id = RequestId::new(Uuid::from_u128(9));
     let token = |number| {

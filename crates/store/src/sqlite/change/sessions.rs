@@ -14,11 +14,11 @@ const INSERT: &str = "
     INSERT INTO sessions (
         id, fleet, name, agent, vendor, cwd, config_dir, model, permission, headless, restart,
         parent, status, spoke, created_at, updated_at, args, env, instructions,
-        description, archive, settled, up_name
+        description, archive, mcp, settled, up_name
     ) VALUES (
         :id, :fleet, :name, :agent, :vendor, :cwd, :config_dir, :model, :permission, :headless,
         :restart, :parent, :status, :spoke, :created_at, :updated_at, :args, :env, :instructions,
-        :description, :archive, :settled, :up_name
+        :description, :archive, :mcp, :settled, :up_name
     )";
 
 pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result<(), SqliteFault> {
@@ -46,6 +46,7 @@ pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result
         ":instructions": session.instructions,
         ":description": session.description.as_ref().map(Json),
         ":archive": session.archive,
+        ":mcp": session.mcp,
         ":settled": session.is_at_rest(),
         ":up_name": Word(&session.up_name),
     })?;
@@ -93,8 +94,8 @@ pub(super) fn rename(
 const CONFIGURE: &str = "
     UPDATE sessions SET
         description = :description, model = :model, permission = :permission,
-        instructions = :instructions, restart = :restart, archive = :archive, args = :args,
-        env = :env
+        instructions = :instructions, restart = :restart, archive = :archive, mcp = :mcp,
+        args = :args, env = :env
     WHERE id = :id";
 
 pub(super) fn configure(
@@ -110,6 +111,7 @@ pub(super) fn configure(
         ":instructions": settings.instructions,
         ":restart": Word(&settings.restart),
         ":archive": settings.archive,
+        ":mcp": settings.mcp,
         ":args": Json(&settings.args),
         ":env": Json(&settings.env),
     })?;

@@ -19,6 +19,7 @@ mod foreign;
 mod idle;
 mod idle_tasks;
 mod lists;
+mod mcp;
 mod no_credentials;
 mod output;
 mod past;
@@ -66,10 +67,14 @@ const MEASURES: [Measure; 21] = [
     ("streams", streams::measure),
     ("tui", screen::measure),
     ("web", web::measure),
+    ("mcp", mcp::measure),
 ];
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if words == ["alone", mcp::ECHO] {
+        return mcp::serve_echo();
+    }
     if let Some((_, rest)) = words.split_first().filter(|(first, _)| *first == "alone") {
         println!("{}", alone::work(&rest.iter().map(String::as_str).collect::<Vec<_>>()));
         return;

@@ -46,6 +46,7 @@ impl Samples {
             headless: false,
             restart: Restart::OnCrash,
             archive: true,
+            mcp: false,
             args: Vec::new(),
             env: BTreeMap::new(),
             parent: None,

@@ -25,6 +25,7 @@ pub async fn every_field_of_a_session_is_read_back_unchanged(backend: &impl Back
         headless: true,
         restart: Restart::Never,
         archive: false,
+        mcp: true,
         args: vec!["--flag".to_owned(), String::new(), "a 'b' \"c\"".to_owned()],
         env: BTreeMap::from([("EXAMPLE".to_owned(), "1=2".to_owned())]),
         parent: Some(plain.id),
@@ -106,6 +107,7 @@ pub async fn configure_replaces_every_setting_of_one_session(backend: &impl Back
         instructions: Some("be brief".to_owned()),
         restart: Restart::Never,
         archive: false,
+        mcp: true,
         args: vec!["--flag".to_owned()],
         env: BTreeMap::from([("EXAMPLE".to_owned(), "1".to_owned())]),
     };
