@@ -19,7 +19,7 @@ pub(super) fn table() -> RouteTable {
     let table = RouteTable::default();
     let table = add_daemon(table.group("daemon"));
     let table = network::add_tokens(table.group("network"));
-    let table = network::add_web(table.group("web"));
+    let table = network::add_settings(network::add_web(table.group("web")));
     let table = add_starts(table.group("sessions"));
     let table = add_terminals(add_sessions(table));
     let table = add_events(table.group("events"));

@@ -75,6 +75,11 @@ pub(super) fn add_web(table: RouteTable) -> RouteTable {
             does("revoke_share", "Revokes a link to a session"),
             browser::revoke_share,
         )
+}
+
+/// Adds what the page shows about the machine and its settings.
+pub(super) fn add_settings(table: RouteTable) -> RouteTable {
+    table
         .get(
             "/v1/findings",
             Admin,

@@ -37,7 +37,8 @@ export function Composer({ session }: { session: Session }) {
       <textarea
         rows={Math.min(8, text.split("\n").length)}
         aria-label={`Message to ${session.name}`}
-        placeholder={`Message to ${session.name}: Enter sends, Shift+Enter begins a line`}
+        placeholder={`Message to ${session.name}`}
+        title="Enter sends, Shift+Enter begins a line"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={onKeyDown}
