@@ -5,7 +5,8 @@ use segue_core::flows::agent::{AgentPlan, CurrentSession};
 use segue_core::flows::look::SelectionMode;
 use segue_core::flows::resume::RequestedStart;
 use segue_core::model::{
-    AgentName, Fleet, FleetName, How, MachineId, Session, SessionName, Status, VendorId,
+    AgentName, Fleet, FleetName, How, MachineId, Session, SessionName, SessionNames, Status,
+    VendorId,
 };
 use segue_core::ports::Change;
 use segue_core::{Error, Kind};
@@ -50,8 +51,9 @@ async fn sessions_of_the_agent_are_found_under_its_name_and_its_former_ones() {
     stored.bind(&other, "one").await;
     let found = plan.sessions(&stored.ports).await.unwrap();
     assert_eq!((found.of_other_vendor, found.to_continue), (Some(other.clone()), vec![other.id]));
-    let renamed = SessionName::parse("coder-other").unwrap();
-    stored.commit(vec![Change::RenameSession { session: other.id, name: renamed }]).await;
+    let name = SessionName::parse("coder-other").unwrap();
+    let renamed = SessionNames { name, up_name: None };
+    stored.commit(vec![Change::RenameSession { session: other.id, names: renamed }]).await;
     let own = stored.add_session(coder(2, "coder", Status::Idle)).await;
     let found = plan.sessions(&stored.ports).await.unwrap();
     assert_eq!(found.current.map(|it| it.session.id), Some(own.id));
@@ -114,8 +116,8 @@ async fn former_session_gets_a_free_name_unless_it_was_renamed_or_removed_meanwh
     let old = stored.add_session(coder(1, "coder", Status::Interrupted)).await;
     let name = plan.name_to_free(&stored.ports, &old).await.unwrap();
     assert_eq!(name.as_ref().map(SessionName::as_str), Some("coder-tool"));
-    let renamed = name.unwrap();
-    stored.commit(vec![Change::RenameSession { session: old.id, name: renamed }]).await;
+    let renamed = SessionNames { name: name.unwrap(), up_name: None };
+    stored.commit(vec![Change::RenameSession { session: old.id, names: renamed }]).await;
     assert_eq!(plan.name_to_free(&stored.ports, &old).await.unwrap(), None);
     stored.commit(vec![Change::RemoveSession(old.id)]).await;
     assert_eq!(plan.name_to_free(&stored.ports, &old).await.unwrap(), None);
