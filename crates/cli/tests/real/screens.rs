@@ -22,7 +22,7 @@ impl ScreenScene {
         world.ok(["run", "-d", "--vendor", "claude", "--name", "coder", first]);
         model.wait_answered(first);
         world.ok(["wait", "coder", "--for", "idle", "--timeout", "170s"]);
-        let person = Terminal::start(&world.command(NOTHING), 40, 120);
+        let person = Terminal::start(&world.command(NOTHING), 50, 200);
         let mut scene = Self { world, model, person };
         scene.wait_row(&["○ coder", "idle"]);
         scene
@@ -81,7 +81,7 @@ fn answer_a_permission(scene: &mut ScreenScene) {
     scene.wait_row(&["coder", "permission", "made-by-claude"]);
     scene.person.write("1");
     scene.person.wait_for("Answer coder");
-    scene.wait_row(&["Yes", "to:", "touch"]);
+    scene.wait_row(&["Yes", "to:"]);
     assert!(!file.exists(), "nothing is answered before Enter");
     scene.person.write(ENTER);
     scene.wait_gone("1 needs you");

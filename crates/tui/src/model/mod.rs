@@ -41,8 +41,6 @@ pub struct UiModel {
     pub(crate) tab: ListTab,
     pub(crate) focus: PaneFocus,
     pub(crate) list: SessionTable,
-    /// Whether the list of tasks has those that have ended, too.
-    pub(crate) shows_ended_tasks: bool,
     pub(crate) tasks: RowTable,
     pub(crate) worktrees: RowTable,
     pub(crate) detail: DetailPane,
@@ -116,7 +114,6 @@ impl UiModel {
             tab: ListTab::Sessions,
             focus: PaneFocus::List,
             list: SessionTable::default(),
-            shows_ended_tasks: false,
             tasks: RowTable::default(),
             worktrees: RowTable::default(),
             detail: DetailPane::default(),

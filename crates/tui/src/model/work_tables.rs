@@ -7,6 +7,8 @@ pub(crate) struct RowTable {
     pub(crate) cursor: usize,
     pub(crate) top: usize,
     pub(crate) is_loaded: bool,
+    /// Whether the list has objects that have ended, too.
+    pub(crate) shows_ended: bool,
     pub(crate) failure: Option<String>,
 }
 

@@ -190,7 +190,7 @@ async fn read_detail(api: &dyn DaemonApi, effect: UiEffect) -> Option<UiMessage>
     Some(UiMessage::Detail(request, message))
 }
 
-/// Carries out an effect whose result is a sentence.
+/// Carries out an effect on sessions whose result is a sentence.
 async fn changed(api: &dyn DaemonApi, effect: UiEffect) -> Option<Result<String>> {
     Some(match effect {
         UiEffect::Send { sessions, text, interrupts, .. } => {
@@ -210,6 +210,18 @@ async fn changed(api: &dyn DaemonApi, effect: UiEffect) -> Option<Result<String>
             api.stop_after_turn(session).await.map(|it| stopped(&it))
         }
         UiEffect::Resume(sessions) => api.resume(sessions).await.map(|it| restored(&it)),
+        UiEffect::HandOver(order) => api.hand_over(order, false).await.map(|it| handed_over(&it)),
+        UiEffect::Scale { session, agent, count } => {
+            api.scale(session, agent, count).await.map(|it| scaled(&it))
+        }
+        UiEffect::Adopt { vendor, id } => api.adopt(vendor, id).await.map(|it| adopted(&it)),
+        other => return changed_work(api, other).await,
+    })
+}
+
+/// Carries out an effect on tasks or worktrees whose result is a sentence.
+async fn changed_work(api: &dyn DaemonApi, effect: UiEffect) -> Option<Result<String>> {
+    Some(match effect {
         UiEffect::AddTask(new) => {
             let added = api.add_task(new).await;
             added.map(|it| {
@@ -223,11 +235,6 @@ async fn changed(api: &dyn DaemonApi, effect: UiEffect) -> Option<Result<String>
         UiEffect::RetryTask(task) => {
             api.retry_task(task).await.map(|it| format!("task {} is {}", it.task.id, it.task.state))
         }
-        UiEffect::HandOver(order) => api.hand_over(order, false).await.map(|it| handed_over(&it)),
-        UiEffect::Scale { session, agent, count } => {
-            api.scale(session, agent, count).await.map(|it| scaled(&it))
-        }
-        UiEffect::Adopt { vendor, id } => api.adopt(vendor, id).await.map(|it| adopted(&it)),
         UiEffect::ChangeWorktree { action, worktree } => {
             let report = api.change_worktree(action.action(), worktree).await;
             report.map(|it| changed_worktree(&it))

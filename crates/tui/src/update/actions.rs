@@ -66,7 +66,7 @@ fn navigate(model: &mut UiModel, action: UiAction) -> Vec<UiEffect> {
         UiAction::Tasks => return list(model, ListTab::Tasks),
         UiAction::Worktrees => return list(model, ListTab::Worktrees),
         UiAction::EndedTasks => {
-            model.shows_ended_tasks = !model.shows_ended_tasks;
+            model.tasks.shows_ended = !model.tasks.shows_ended;
             model.focus = PaneFocus::List;
             model.tab = ListTab::Tasks;
             return vec![super::load_tasks(model)];

@@ -210,7 +210,7 @@ pub(crate) fn first_effects(model: &UiModel) -> Vec<UiEffect> {
 
 /// Returns the effect that reads the tasks which the list shows.
 fn load_tasks(model: &UiModel) -> UiEffect {
-    UiEffect::LoadTasks { with_ended: model.shows_ended_tasks }
+    UiEffect::LoadTasks { with_ended: model.tasks.shows_ended }
 }
 
 /// Changes the model, and returns what is to be done.

@@ -21,6 +21,20 @@ fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
+fn questions() -> SentenceCases {
+    let question = some("rm x [1 yes]");
+    let interrupted = |method| EventPayload::TurnInterrupted { method };
+    vec![
+        (
+            EventPayload::Asked { kind: WaitingFor::Permission, question },
+            "permission: rm x [1 yes]",
+        ),
+        (EventPayload::Asked { kind: WaitingFor::Trust, question: None }, "trust"),
+        (interrupted(InterruptMethod::Keys), "the keys that interrupt a turn were typed"),
+        (interrupted(InterruptMethod::Stop), "the process of the turn was ended"),
+    ]
+}
+
 fn sessions() -> SentenceCases {
     let status = |status, source, note| EventPayload::StatusChanged { status, source, note };
     let (to, form) = ("shop/next".to_owned(), HandoffForm::Native);
@@ -39,15 +53,6 @@ fn sessions() -> SentenceCases {
         (status(Status::Waiting(WaitingFor::Trust), None, None), "waiting (trust)"),
         (status(Status::Starting, None, some("nothing shown yet")), "starting (nothing shown yet)"),
         (EventPayload::HandedOver { from: address(), to, form }, "shop/coder → shop/next (native)"),
-        (
-            EventPayload::Asked { kind: WaitingFor::Permission, question: some("rm x [1 yes]") },
-            "permission: rm x [1 yes]",
-        ),
-        (EventPayload::Asked { kind: WaitingFor::Trust, question: None }, "trust"),
-        (
-            EventPayload::TurnInterrupted { method: InterruptMethod::Keys },
-            "the keys that interrupt a turn were typed",
-        ),
         (
             EventPayload::Renamed { from: address(), to: "next".to_owned() },
             "shop/coder is called next now",
@@ -322,6 +327,7 @@ fn event(payload: EventPayload) -> Event {
 fn every_kind_of_payload_is_rendered_and_read_back_from_json() {
     let table: SentenceCases = [
         sessions(),
+        questions(),
         launches(),
         launch_ends(),
         transcripts(),
