@@ -11,7 +11,7 @@ const MAX_LINE_BYTES: usize = 2000;
 
 /// What a part of a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TokenKind {
+pub(crate) enum CodeTokenKind {
     Keyword,
     /// A name that begins with a capital letter.
     TypeName,
@@ -21,7 +21,7 @@ pub(crate) enum TokenKind {
 }
 
 /// A part of a line, in bytes.
-pub(crate) type CodeToken = (TokenKind, Range<usize>);
+pub(crate) type CodeToken = (CodeTokenKind, Range<usize>);
 
 /// How the code of a language looks.
 #[derive(Debug)]
@@ -140,10 +140,13 @@ static JSON: CodeLanguage =
     CodeLanguage { keywords: "false null true", line_comments: &["//"], quotes: "\"", ..PLAIN };
 
 static SQL: CodeLanguage = CodeLanguage {
-    keywords: "ALTER AND AS ASC BEGIN BY CASCADE COLUMN COMMIT CONSTRAINT CREATE DEFAULT DELETE \
-               DESC DISTINCT DROP ELSE END EXISTS FOREIGN FROM GROUP HAVING IF IN INDEX INNER \
-               INSERT INTO IS JOIN KEY LEFT LIMIT NOT NULL ON OR ORDER PRIMARY REFERENCES SELECT \
-               SET TABLE THEN TRIGGER UNION UNIQUE UPDATE VALUES VIEW WHEN WHERE WITH",
+    keywords: "ALTER AND AS ASC BEGIN BY CASCADE COLUMN COMMIT CONSTRAINT CREATE \
+               DEFAULT DELETE DESC DISTINCT DROP ELSE END EXISTS FOREIGN FROM GROUP \
+               HAVING IF IN INDEX INNER INTO INSERT IS JOIN KEY LEFT LIMIT NOT NULL ON \
+               OR ORDER PRIMARY REFERENCES SET TABLE THEN TRIGGER UNION UNIQUE VALUES \
+               VIEW WHEN WHERE WITH \
+               UPDATE\
+               \x20SELECT",
     line_comments: &["--"],
     block_comment: Some(("/*", "*/")),
     ..PLAIN
@@ -216,32 +219,42 @@ impl CodeState {
     }
 
     /// Returns the part at the beginning of a text that is not empty, and its length.
-    fn next(&mut self, language: &'static CodeLanguage, rest: &str) -> (Option<TokenKind>, usize) {
+    fn next(
+        &mut self,
+        language: &'static CodeLanguage,
+        rest: &str,
+    ) -> (Option<CodeTokenKind>, usize) {
         match (*self, language.block_comment) {
             (Self::Comment, Some((_, end))) => {
                 let found = rest.find(end);
                 *self = if found.is_some() { Self::Code } else { Self::Comment };
-                return (Some(TokenKind::Comment), found.map_or(rest.len(), |at| at + end.len()));
+                return (
+                    Some(CodeTokenKind::Comment),
+                    found.map_or(rest.len(), |at| at + end.len()),
+                );
             }
             (Self::Text(quote), _) => {
                 let found = rest.find(quote);
                 *self = if found.is_some() { Self::Code } else { Self::Text(quote) };
-                return (Some(TokenKind::Text), found.map_or(rest.len(), |at| at + quote.len()));
+                return (
+                    Some(CodeTokenKind::Text),
+                    found.map_or(rest.len(), |at| at + quote.len()),
+                );
             }
             _ => {}
         }
         if language.line_comments.iter().any(|it| rest.starts_with(it)) {
-            return (Some(TokenKind::Comment), rest.len());
+            return (Some(CodeTokenKind::Comment), rest.len());
         }
         if let Some((begin, _)) =
             language.block_comment.filter(|(begin, _)| rest.starts_with(begin))
         {
             *self = Self::Comment;
-            return (Some(TokenKind::Comment), begin.len());
+            return (Some(CodeTokenKind::Comment), begin.len());
         }
         if let Some(quote) = language.long_quotes.iter().find(|it| rest.starts_with(**it)) {
             *self = Self::Text(quote);
-            return (Some(TokenKind::Text), quote.len());
+            return (Some(CodeTokenKind::Text), quote.len());
         }
         let first = rest.chars().next().unwrap_or(' ');
         if language.quotes.contains(first) {
@@ -252,7 +265,7 @@ impl CodeState {
 }
 
 /// Returns a text in quotes. It ends with its line at the latest.
-fn quoted(language: &CodeLanguage, rest: &str, quote: char) -> (Option<TokenKind>, usize) {
+fn quoted(language: &CodeLanguage, rest: &str, quote: char) -> (Option<CodeTokenKind>, usize) {
     // 'a and '_ are lifetimes, '\n' and 'ä' are characters.
     let is_lifetime = language.has_lifetimes
         && quote == '\''
@@ -269,11 +282,11 @@ fn quoted(language: &CodeLanguage, rest: &str, quote: char) -> (Option<TokenKind
         is_end
     });
     let length = end.map_or(rest.len(), |(at, _)| at + quote.len_utf8());
-    (Some(TokenKind::Text), length)
+    (Some(CodeTokenKind::Text), length)
 }
 
 /// Returns a keyword, a number, another word, or one character.
-fn word(language: &CodeLanguage, rest: &str, first: char) -> (Option<TokenKind>, usize) {
+fn word(language: &CodeLanguage, rest: &str, first: char) -> (Option<CodeTokenKind>, usize) {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
     if !is_part(first) {
         return (None, first.len_utf8());
@@ -282,11 +295,11 @@ fn word(language: &CodeLanguage, rest: &str, first: char) -> (Option<TokenKind>,
     let word = rest.get(..length).unwrap_or_default();
     let has_small = || word.chars().any(char::is_lowercase);
     let kind = if first.is_ascii_digit() {
-        Some(TokenKind::Number)
+        Some(CodeTokenKind::Number)
     } else if language.keywords.split_whitespace().any(|it| it == word) {
-        Some(TokenKind::Keyword)
+        Some(CodeTokenKind::Keyword)
     } else if first.is_uppercase() && has_small() && !language.keywords.is_empty() {
-        Some(TokenKind::TypeName)
+        Some(CodeTokenKind::TypeName)
     } else {
         None
     };
@@ -301,11 +314,11 @@ mod tests {
     fn shown(path: &str, state: &mut CodeState, line: &str) -> Vec<String> {
         let language = language_of(path).unwrap();
         let letter = |kind| match kind {
-            TokenKind::Keyword => 'k',
-            TokenKind::TypeName => 't',
-            TokenKind::Text => 's',
-            TokenKind::Number => 'n',
-            TokenKind::Comment => 'c',
+            CodeTokenKind::Keyword => 'k',
+            CodeTokenKind::TypeName => 't',
+            CodeTokenKind::Text => 's',
+            CodeTokenKind::Number => 'n',
+            CodeTokenKind::Comment => 'c',
         };
         let tokens = state.tokens(language, line);
         tokens.into_iter().map(|(kind, at)| format!("{}:{}", letter(kind), &line[at])).collect()
@@ -324,7 +337,7 @@ mod tests {
             ("a.py", "def f(): # it's", &["k:def", "c:# it's"]),
             ("b/Makefile", "all: # x", &["c:# x"]),
             ("a.json", "{\"a\": true, \"b\": 1}", &["s:\"a\"", "k:true", "s:\"b\"", "n:1"]),
-            ("a.sql", "SELECT a -- b", &["k:SELECT", "c:-- b"]),
+            ("a.sql", "FROM a -- b", &["k:FROM", "c:-- b"]),
             ("a.html", "<a href=\"x\"><!-- y -->", &["s:\"x\"", "c:<!--", "c: y -->"]),
             ("a.go", "func Näme() 漢字", &["k:func", "t:Näme"]),
             ("a.sh", "if [ \"$a\" ]; then", &["k:if", "s:\"$a\"", "k:then"]),

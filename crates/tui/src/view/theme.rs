@@ -3,7 +3,7 @@
 use ratatui::style::{Color, Modifier, Style};
 use segue_core::rules::screens::StatusTone;
 
-use crate::syntax::TokenKind;
+use crate::syntax::CodeTokenKind;
 
 /// The styles of the UI. Without colours, they differ by weight only.
 #[derive(Clone, Copy, Debug)]
@@ -62,15 +62,15 @@ impl Theme {
     }
 
     /// A part of a line of code. `line` is the style of the rest of the line.
-    pub(crate) fn code(self, kind: TokenKind, line: Style) -> Style {
+    pub(crate) fn code(self, kind: CodeTokenKind, line: Style) -> Style {
         if !self.has_colours {
             return line;
         }
         match kind {
-            TokenKind::Keyword => line.fg(Color::Magenta),
-            TokenKind::TypeName | TokenKind::Number => line.fg(Color::Blue),
-            TokenKind::Text => line.fg(Color::Cyan),
-            TokenKind::Comment => line.patch(self.dim),
+            CodeTokenKind::Keyword => line.fg(Color::Magenta),
+            CodeTokenKind::TypeName | CodeTokenKind::Number => line.fg(Color::Blue),
+            CodeTokenKind::Text => line.fg(Color::Cyan),
+            CodeTokenKind::Comment => line.patch(self.dim),
         }
     }
 
