@@ -7,8 +7,8 @@ use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, messages};
 use crate::model::{
-    ChildReport, EventKind, IssueKey, Message, MessageId, MessageState, NewEvent, RequestRecord,
-    SessionId, Task,
+    AgentReport, ChildReport, EventKind, IssueKey, Message, MessageId, MessageState, NewEvent,
+    Plan, PlanTask, RequestRecord, SessionId, Task,
 };
 use crate::ports::{Change, Commit, Ports, Salvaged, SalvagedSession, SessionQuery};
 use crate::rules::delivery::TranscriptEvidence;
@@ -57,23 +57,43 @@ pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> 
     let unsent = salvaged.child_reports.into_iter().filter(|it| !sent.contains(&it.message));
     let tasks = (salvaged.tasks, salvaged.issue_sessions, unsent.collect());
     put_tasks(ports, tasks, &known, &mut not_restored).await?;
-    let reports = salvaged.agent_reports.into_iter().map(|it| Change::AddAgentReport(Box::new(it)));
-    put(ports, "reports of agents", reports, &mut not_restored).await?;
-    let plans = salvaged.plans.into_iter();
-    let plans = plans.map(|plan| Change::PutPlan { plan: Box::new(plan), from: None });
-    put(ports, "plans", plans, &mut not_restored).await?;
-    let tasks_of_plans =
-        salvaged.plan_tasks.into_iter().map(|task| Change::PutPlanTask(Box::new(task)));
-    put(ports, "tasks of plans", tasks_of_plans, &mut not_restored).await?;
-    let requests = salvaged.requests.into_iter();
-    let requests = requests.map(|it: RequestRecord| Change::RecordRequest(Box::new(it)));
-    put(ports, "requests", requests, &mut not_restored).await?;
-    for events in salvaged.events.chunks(MAX_BATCH) {
+    let plans = (salvaged.plans, salvaged.plan_tasks, salvaged.agent_reports);
+    put_plans(ports, plans, &mut not_restored).await?;
+    put_requests(ports, salvaged.requests, &mut not_restored).await?;
+    put_events(ports, &salvaged.events).await?;
+    let read = (salvaged.unreadable.as_slice(), salvaged.from_backup.as_slice());
+    Ok(report(read, uncertain, not_restored))
+}
+
+async fn put_requests(
+    ports: &Ports,
+    requests: Vec<RequestRecord>,
+    not_restored: &mut NotRestored,
+) -> Result<()> {
+    let requests = requests.into_iter().map(|it| Change::RecordRequest(Box::new(it)));
+    put(ports, "requests", requests, not_restored).await
+}
+
+async fn put_events(ports: &Ports, events: &[NewEvent]) -> Result<()> {
+    for events in events.chunks(MAX_BATCH) {
         let commit = Commit { changes: Vec::new(), events: events.to_vec() };
         ports.store.commit(commit).await?;
     }
-    let read = (salvaged.unreadable.as_slice(), salvaged.from_backup.as_slice());
-    Ok(report(read, uncertain, not_restored))
+    Ok(())
+}
+
+async fn put_plans(
+    ports: &Ports,
+    (plans, tasks, reports): (Vec<Plan>, Vec<PlanTask>, Vec<AgentReport>),
+    not_restored: &mut NotRestored,
+) -> Result<()> {
+    let reports = reports.into_iter().map(|it| Change::AddAgentReport(Box::new(it)));
+    put(ports, "reports of agents", reports, not_restored).await?;
+    let plans = plans.into_iter();
+    let plans = plans.map(|plan| Change::PutPlan { plan: Box::new(plan), from: None });
+    put(ports, "plans", plans, not_restored).await?;
+    let tasks = tasks.into_iter().map(|task| Change::PutPlanTask(Box::new(task)));
+    put(ports, "tasks of plans", tasks, not_restored).await
 }
 
 /// Data that could be read but not added to the new store.

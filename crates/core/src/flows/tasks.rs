@@ -20,7 +20,7 @@ mod view;
 pub(crate) use add::PLAN_KEY_PREFIX;
 pub use add::add;
 pub use changes::with_base;
-pub use children::{check_limits, find_for, find_to_change};
+pub use children::{check_limits, find_for, find_to_change, refused};
 pub use end::{EndedTask, TaskEnd, begin_anew, end, is_changed_meanwhile, retry_fresh, wait};
 pub(crate) use find::of_launch;
 pub use find::{by_id, find};

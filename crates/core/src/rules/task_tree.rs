@@ -1,6 +1,9 @@
 //! Limits of what agents start: an agent that starts agents that start agents must not run away.
 
+use std::collections::VecDeque;
 use std::fmt;
+
+use jiff::{SignedDuration, Timestamp};
 
 use crate::model::{Usage, UsdAmount};
 
@@ -69,6 +72,33 @@ pub fn refusal(limits: &TreeLimits, facts: &TreeFacts) -> Option<TreeRefusal> {
     }
 }
 
+/// The starts of a session's agent within the last minute, counted before the work on them begins. So
+/// requests that arrive together cannot all pass a limit that is read from the store.
+#[derive(Clone, Debug, Default)]
+pub struct StartWindow {
+    starts: VecDeque<Timestamp>,
+}
+
+impl StartWindow {
+    /// Counts a start. Returns why it is refused; such a start does not count.
+    pub fn take(&mut self, limits: &TreeLimits, now: Timestamp) -> Result<(), TreeRefusal> {
+        let since = now - SignedDuration::from_mins(1);
+        self.starts.retain(|start| *start > since);
+        let limit = limits.starts_per_minute;
+        if self.starts.len() >= limit as usize {
+            return Err(TreeRefusal::TooManyStarts { limit });
+        }
+        self.starts.push_back(now);
+        Ok(())
+    }
+
+    /// Returns whether no start is within the last minute.
+    pub fn is_empty(&self, now: Timestamp) -> bool {
+        let since = now - SignedDuration::from_mins(1);
+        self.starts.iter().all(|start| *start <= since)
+    }
+}
+
 impl fmt::Display for TreeRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -99,6 +129,21 @@ impl fmt::Display for TreeRefusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn starts_are_counted_for_a_minute() {
+        let limits = TreeLimits { starts_per_minute: 2, ..TreeLimits::default() };
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let mut window = StartWindow::default();
+        let refused = Err(TreeRefusal::TooManyStarts { limit: 2 });
+        let table =
+            [(0, Ok(())), (10, Ok(())), (59, refused), (60, Ok(())), (69, refused), (70, Ok(()))];
+        for (second, expected) in table {
+            assert_eq!(window.take(&limits, at(second)), expected, "{second}");
+        }
+        assert!(!window.is_empty(at(129)));
+        assert!(window.is_empty(at(130)));
+    }
 
     #[test]
     fn child_is_refused_at_each_limit_and_allowed_below_all_of_them() {

@@ -9,6 +9,7 @@ mod actor;
 mod admission;
 mod adopt;
 mod agent_start;
+mod agent_starts;
 mod archive;
 mod concurrent;
 pub(crate) mod dispatch;
@@ -72,6 +73,7 @@ use crate::blocking::blocking;
 use crate::project;
 use accounts::Accounts;
 use actor::Actor;
+use agent_starts::AgentStarts;
 use dispatch::ForgeDispatch;
 use fleet_files::FleetFiles;
 use gate::Gates;
@@ -103,6 +105,7 @@ pub(crate) struct Supervisor {
     worktree_claims: WorktreeClaims,
     housekeeping: Housekeeping,
     tasks: TaskDispatcher,
+    agent_starts: AgentStarts,
     pub(crate) dispatch: ForgeDispatch,
     view_extras: ViewExtras,
     /// Sessions whose actors have no work left. The session that has been idle longest comes first.
@@ -134,6 +137,7 @@ impl Supervisor {
             worktree_claims: WorktreeClaims::default(),
             housekeeping: Housekeeping::default(),
             tasks: TaskDispatcher::default(),
+            agent_starts: AgentStarts::default(),
             dispatch: ForgeDispatch::default(),
             view_extras: ViewExtras::default(),
             resting: Mutex::default(),

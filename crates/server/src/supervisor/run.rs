@@ -35,6 +35,7 @@ pub(crate) async fn run(
     let limits = project::tree_limits(supervisor.config_file());
     tasks::check_limits(ports, principal, &limits).await?;
     let plan = run::plan(ports, principal, &request).await?;
+    supervisor.take_start(principal, &limits)?;
     let environment = &request.caller.environment;
     let worktree = supervisor.make_worktree(plan.worktree.as_ref(), environment).await?;
     for _ in 0..MAX_NAMES_TRIED {

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::ports::{PlacedTask, Ports, SessionActivity, SessionQuery, TaskQuery, UsageQuery};
 use crate::rules::scope::RestrictedAction;
-use crate::rules::task_tree::{TreeFacts, TreeLimits, refusal};
+use crate::rules::task_tree::{TreeFacts, TreeLimits, TreeRefusal, refusal};
 
 use super::find;
 
@@ -73,15 +73,15 @@ pub(crate) async fn current_task(ports: &Ports, session: SessionId) -> Result<Op
 pub async fn check_limits(ports: &Ports, principal: &Principal, limits: &TreeLimits) -> Result<()> {
     let Principal::Agent(own) = principal else { return Ok(()) };
     let facts = facts(ports, own, limits).await?;
-    match refusal(limits, &facts) {
-        None => Ok(()),
-        Some(refusal) => {
-            let address = own.address();
-            Err(Error::new(Kind::Conflict, format!("`{address}` may not start another agent now"))
-                .caused_by(refusal.to_string())
-                .hint("wait until its children have ended, or ask a person"))
-        }
-    }
+    refusal(limits, &facts).map_or(Ok(()), |refusal| Err(refused(own, refusal)))
+}
+
+/// Returns the error for an agent that may not start a child now.
+pub fn refused(own: &Session, refusal: TreeRefusal) -> Error {
+    let address = own.address();
+    Error::new(Kind::Conflict, format!("`{address}` may not start another agent now"))
+        .caused_by(refusal.to_string())
+        .hint("wait until its children have ended, or ask a person")
 }
 
 async fn facts(ports: &Ports, own: &Session, limits: &TreeLimits) -> Result<TreeFacts> {

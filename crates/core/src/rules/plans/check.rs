@@ -224,7 +224,7 @@ fn check_template(file: &PlanFile, name: &str, task: &PlanFileTask) -> Result<()
         |line, message| PlanProblem { line, ..PlanProblem::of_task(name, Some("prompt"), message) };
     let named = named_tasks(prompt).map_err(|(line, message)| problem(line, message))?;
     let needed = transitive_needs(file, name);
-    for other in named.tasks.difference(&needed) {
+    if let Some(other) = named.tasks.difference(&needed).next() {
         let message = match file.tasks.contains_key(other) {
             true => format!("the prompt names `{other}`, which the task does not need"),
             false => format!("the prompt names `{other}`: {}", unknown(other)),

@@ -52,7 +52,8 @@ pub fn named_tasks(prompt: &str) -> Result<NamedTasks, TemplateError> {
         return Ok(NamedTasks::default());
     }
     let environment = environment();
-    let template = environment.template_from_named_str("prompt", prompt).map_err(explained)?;
+    let template =
+        environment.template_from_named_str("prompt", prompt).map_err(|error| explained(&error))?;
     let mut named = NamedTasks::default();
     for variable in template.undeclared_variables(true) {
         let mut parts = variable.split('.');
@@ -75,7 +76,7 @@ pub fn check_prompt(prompt: &str, needed: &BTreeSet<String>) -> Result<(), Templ
         branch: "a-branch".to_owned(),
     };
     let tasks = needed.iter().map(|name| (name.clone(), result())).collect();
-    let rendered = render(prompt, PlanVariables { tasks }).map_err(explained)?;
+    let rendered = render(prompt, PlanVariables { tasks }).map_err(|error| explained(&error))?;
     if rendered.trim().is_empty() {
         return Err((None, "the prompt renders as an empty text".to_owned()));
     }
@@ -92,7 +93,7 @@ pub fn render_prompt(prompt: &str, needed: BTreeMap<String, NeededResult>) -> Re
     };
     let tasks = needed.into_iter().map(|(name, result)| (name, quoted(result))).collect();
     render(prompt, PlanVariables { tasks }).map_err(|error| {
-        let (line, message) = explained(error);
+        let (line, message) = explained(&error);
         let line = line.map(|line| format!(" line {line}")).unwrap_or_default();
         Error::config(format!("the prompt cannot be rendered:{line} {message}"))
     })
@@ -109,7 +110,7 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-fn explained(error: minijinja::Error) -> TemplateError {
+fn explained(error: &minijinja::Error) -> TemplateError {
     let kind = error.kind().to_string();
     let message = error.detail().map_or_else(|| kind.clone(), |it| format!("{kind}: {it}"));
     (error.line(), message)

@@ -11,7 +11,7 @@ use segue_core::rules::task_tree::TreeLimits;
 use segue_core::{Error, Kind};
 use segue_fakes::{FakeVendor, FakeWorld, samples};
 
-use super::{add, ports, recorded_states, request, trust_project};
+use super::{add, ports, recorded_states, request, session, trust_project};
 
 #[tokio::test]
 async fn added_task_is_queued_for_the_agent_of_the_trusted_project() {

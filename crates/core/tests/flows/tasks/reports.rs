@@ -3,14 +3,14 @@
 use segue_core::api::TaskAddRequest;
 use segue_core::flows::tasks::TaskEnd;
 use segue_core::flows::{SessionState, messages, tasks};
-use segue_core::model::{Session, SessionId, Task, TaskState};
+use segue_core::model::{Session, SessionId, Task, TaskState, WorkRef};
 use segue_core::ports::Ports;
 
 use super::{add, ports, request, session, task};
 
 /// Returns the texts of the reports to a task that can be sent, with their sessions.
 async fn due(ports: &Ports, parent: &Task) -> Vec<(SessionId, String)> {
-    let due = tasks::due_reports(ports, Some(parent.id)).await.unwrap();
+    let due = tasks::due_reports(ports, Some(WorkRef::Task(parent.id))).await.unwrap();
     due.into_iter().map(|(session, report)| (session, report.text)).collect()
 }
 
@@ -83,7 +83,7 @@ async fn due_reports_have_the_session_of_their_own_parent_in_the_order_of_the_en
             let child = TaskAddRequest { parent: of, ..request("a part") };
             let child = add(&ports, child).await.unwrap();
             tasks::end(&ports, &child, TaskEnd::new(TaskState::Done, None)).await.unwrap();
-            expected.extend((number < 3).then_some((own.id, child.id)));
+            expected.extend((number < 3).then_some((own.id, WorkRef::Task(child.id))));
         }
     }
     let due = tasks::due_reports(&ports, None).await.unwrap();

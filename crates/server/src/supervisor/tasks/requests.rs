@@ -40,6 +40,7 @@ pub(crate) async fn add(
     let limits = project::tree_limits(supervisor.config_file());
     // The daemon that gets this request again shows the current state of the task.
     let same_commit = |task: &Task| {
+        supervisor.take_start(principal, &limits)?;
         let answer = serde_json::to_string(&TaskReport {
             task: tasks::new_view(task.clone()),
             reports: Vec::new(),

@@ -296,13 +296,13 @@ pub async fn a_report_to_a_parent_is_kept_until_it_is_sent_once(backend: &impl B
 pub async fn the_newest_reports_of_an_agent_are_kept(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let [own, other] = [1, 2].map(|_| SessionId::new(Uuid::now_v7()));
-    let task = TaskId::new(Uuid::now_v7());
+    let (task, at) = (TaskId::new(Uuid::now_v7()), samples.time());
     let report = |session, number: u32| AgentReport {
         session,
         task: (number % 2 == 0).then_some(task),
         state: ReportedState::Progress,
         text: format!("step {number}"),
-        at: samples.time(),
+        at,
     };
     let add = |report: AgentReport| Change::AddAgentReport(Box::new(report));
     let many = (0..MAX_AGENT_REPORTS + 2).map(|number| add(report(own, number)));
