@@ -11,13 +11,13 @@ use segue_core::rules::address;
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
     adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, handoff, init,
-    log, ls, man, mcp, messages, reset, resume, rm, run, scale, send, serve, share, show, status,
-    stop, sweep, token, trust, up, usage, vendors, wait, web, worktree,
+    log, ls, man, mcp, messages, plan, reset, resume, rm, run, scale, send, serve, share, show,
+    status, stop, sweep, token, trust, up, usage, vendors, wait, web, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 4] = ["acp", "fork", "plan", "search"];
+const NOT_BUILT: [&str; 3] = ["acp", "fork", "search"];
 
 /// `segue help COMMAND` means `segue COMMAND --help`.
 const HELP: &str = "help";
@@ -66,6 +66,7 @@ pub(crate) enum SegueCommand {
     Wait(wait::WaitArguments),
     Show(show::ShowArguments),
     Task(TaskArguments),
+    Plan(plan::PlanArguments),
     Stop(stop::StopArguments),
     Adopt(adopt::AdoptArguments),
     Handoff(handoff::HandoffArguments),

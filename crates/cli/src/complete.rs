@@ -106,6 +106,15 @@ pub(crate) fn agents() -> ArgValueCandidates {
     ArgValueCandidates::new(agent_candidates)
 }
 
+/// Completes plans.
+pub(crate) fn plans() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let Some((local, wait)) = daemon_and_wait() else { return Vec::new() };
+        let names: BTreeSet<String> = completion::plans(&local, wait).into_iter().collect();
+        names.into_iter().map(CompletionCandidate::new).collect()
+    })
+}
+
 /// Completes vendors.
 pub(crate) fn vendors() -> ArgValueCandidates {
     ArgValueCandidates::new(vendor_candidates)
@@ -142,10 +151,16 @@ enum Fleets {
 }
 
 fn known_sessions() -> Vec<SessionView> {
-    let Ok(local) = Local::here() else { return Vec::new() };
+    let Some((local, wait)) = daemon_and_wait() else { return Vec::new() };
+    completion::sessions(&local, wait)
+}
+
+/// Returns where the daemon is, and how long completion waits for it.
+fn daemon_and_wait() -> Option<(Local, Duration)> {
+    let local = Local::here().ok()?;
     let wait = local.environment().get(WAIT_VARIABLE).and_then(|text| duration::parse(text).ok());
     let wait = wait.and_then(|wait| Duration::try_from(wait).ok());
-    completion::sessions(&local, wait.unwrap_or(DEFAULT_WAIT))
+    Some((local, wait.unwrap_or(DEFAULT_WAIT)))
 }
 
 fn is_running(session: &SessionView) -> bool {

@@ -20,6 +20,7 @@ mod network;
 mod note;
 mod paging;
 mod plan;
+mod plans;
 mod queries;
 mod restore;
 mod resume;
@@ -78,6 +79,10 @@ pub use paging::{
     page_size, parse_cursor,
 };
 pub use plan::{PlanReport, PlannedDecision, PlannedOutcome};
+pub use plans::{
+    PlanApplyReport, PlanApplyRequest, PlanList, PlanListRequest, PlanSelector, PlanSummaryView,
+    PlanTaskSelector, PlanTaskStatus, PlanTaskView, PlanView, plan_schema,
+};
 pub use queries::{
     DeliveryListQuery, EventStreamQuery, PageQuery, SessionListQuery, TaskListQuery,
     TranscriptQuery, UsageQueryParameters, WorktreeDiffQuery,
@@ -93,8 +98,9 @@ pub use session::{ListRequest, SessionList, SessionRef, SessionView, StartedSess
 pub use source::{SourceList, SourceView};
 pub use stop::{StopOutcome, StopReport, StopRequest, StoppedSession};
 pub use task::{
-    TaskAddRequest, TaskList, TaskListRequest, TaskPriorityBody, TaskReport, TaskRetryBody,
-    TaskRetryRequest, TaskSelector, TaskSummaryList, TaskSummaryView, TaskView, TaskWaitRequest,
+    AgentReportAnswer, AgentReportRequest, TaskAddRequest, TaskList, TaskListRequest,
+    TaskPriorityBody, TaskReport, TaskRetryBody, TaskRetryRequest, TaskSelector, TaskSummaryList,
+    TaskSummaryView, TaskView, TaskWaitRequest,
 };
 pub use terminal::{ScreenView, TerminalQuery, TerminalRequest, TerminalUpdate, TerminalUse};
 pub use trust::{TrustRequest, TrustView};

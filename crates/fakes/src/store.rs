@@ -2,6 +2,7 @@
 
 mod changes;
 mod deliveries;
+mod plans;
 mod queries;
 
 use std::collections::BTreeMap;
@@ -12,16 +13,17 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId,
-    DeliverySummary, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey,
-    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
-    PolledRepository, ReplyState, RepositoryId, RequestKey, RequestRecord, RequestStep, Session,
-    SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue,
-    TrackedIssueKey, Trust, VendorId,
+    AgentName, AgentReport, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery,
+    DeliveryId, DeliverySummary, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState,
+    IssueKey, IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
+    Plan, PlanTask, PolledRepository, ReplyState, RepositoryId, RequestKey, RequestRecord,
+    RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor,
+    Timer, TrackedIssue, TrackedIssueKey, Trust, VendorId, WorkRef,
 };
 use segue_core::ports::{
-    Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
-    Store, TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
+    AgentReportQuery, Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, PlanQuery,
+    PlanTaskQuery, SessionQuery, SessionSummary, Store, TaskQuery, TaskSummary, UsageQuery,
+    VendorPlace, WorktreeQuery,
 };
 use tokio::sync::watch;
 
@@ -48,6 +50,9 @@ struct Tables {
     usage: Vec<UsedBySession>,
     usage_cursors: Vec<StoredUsageCursor>,
     child_reports: Vec<ChildReport>,
+    agent_reports: Vec<AgentReport>,
+    plans: Vec<Plan>,
+    plan_tasks: Vec<PlanTask>,
     tokens: Vec<StoredToken>,
     listener: Option<ListenSettings>,
     deliveries: Vec<Delivery>,
@@ -277,11 +282,23 @@ impl Store for FakeStore {
         self.read("store.count_tasks", |it| u32::try_from(it.tasks(query).len()).unwrap())
     }
 
-    async fn child_reports(&self, parent: Option<TaskId>) -> Result<Vec<ChildReport>> {
+    async fn child_reports(&self, parent: Option<WorkRef>) -> Result<Vec<ChildReport>> {
         self.read("store.child_reports", |it| {
             let is_meant = |it: &&ChildReport| parent.is_none_or(|parent| it.parent == parent);
             it.child_reports.iter().filter(is_meant).cloned().collect()
         })
+    }
+
+    async fn agent_reports(&self, query: &AgentReportQuery) -> Result<Vec<AgentReport>> {
+        self.read("store.agent_reports", |it| it.reports_of(query))
+    }
+
+    async fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>> {
+        self.read("store.plans", |it| it.plans_of(query))
+    }
+
+    async fn plan_tasks(&self, query: &PlanTaskQuery) -> Result<Vec<PlanTask>> {
+        self.read("store.plan_tasks", |it| it.tasks_of_plan(query))
     }
 
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {

@@ -3,6 +3,7 @@
 mod deliveries;
 mod housekeeping;
 mod network;
+mod plans;
 mod tasks;
 mod tool_calls;
 

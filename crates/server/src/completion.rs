@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use segue_core::api::{ListRequest, SessionView};
+use segue_core::api::{ListRequest, PlanListRequest, SessionView};
 
 use crate::client::Client;
 use crate::wiring::{self, Local};
@@ -21,6 +21,21 @@ pub fn sessions(local: &Local, timeout: Duration) -> Vec<SessionView> {
     // Do not wait for a thread that still waits for the daemon.
     runtime.shutdown_background();
     sessions.ok().flatten().unwrap_or_default()
+}
+
+/// Returns the names of the plans. Empty if no daemon answers within the timeout.
+pub fn plans(local: &Local, timeout: Duration) -> Vec<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let Ok(runtime) = runtime else { return Vec::new() };
+    let ask = async {
+        let client = Client::connect_running(local).await.ok()??;
+        Some(client.plans(&PlanListRequest { all: true }).await.ok()?.plans)
+    };
+    let plans = runtime.block_on(async { tokio::time::timeout(timeout, ask).await });
+    // Do not wait for a thread that still waits for the daemon.
+    runtime.shutdown_background();
+    let plans = plans.ok().flatten().unwrap_or_default();
+    plans.into_iter().map(|plan| plan.name.to_string()).collect()
 }
 
 /// Returns the names of the agents of the project around a folder. Empty if the project cannot be

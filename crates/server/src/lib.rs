@@ -12,6 +12,7 @@ mod line;
 mod liveness;
 mod metrics;
 mod network;
+pub mod plan_file;
 mod project;
 mod requests;
 pub mod resident;

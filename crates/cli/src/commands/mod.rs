@@ -32,6 +32,7 @@ pub(crate) mod mcp;
 pub(crate) mod messages;
 pub(crate) mod outcomes;
 pub(crate) mod overview;
+pub(crate) mod plan;
 pub(crate) mod prompt;
 pub(crate) mod reset;
 pub(crate) mod resume;
@@ -86,6 +87,7 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Answer(arguments)) => answer::run(arguments, context).await,
         Some(SegueCommand::Wait(arguments)) => wait::run(arguments, context).await,
         Some(SegueCommand::Task(arguments)) => task::run(arguments, context).await,
+        Some(SegueCommand::Plan(arguments)) => plan::run(arguments, context).await,
         Some(SegueCommand::Stop(arguments)) => stop::run(arguments, context).await,
         Some(SegueCommand::Show(arguments)) => show::run(arguments, context).await,
         Some(SegueCommand::Log(arguments)) => log::run(&arguments, context).await,

@@ -6,13 +6,15 @@ mod listing;
 mod log;
 mod showing;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use segue_core::Result;
-use segue_core::api::{TaskReport, TaskRetryRequest, TaskWaitRequest};
+use segue_core::api::{AgentReportRequest, TaskReport, TaskRetryRequest, TaskWaitRequest};
+use segue_core::model::ReportedState;
 use segue_server::client::Client;
 
 use super::duration;
+use super::prompt::{self, TextKind};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
 use crate::progress::{self, AwaitedWork, with_progress};
@@ -42,6 +44,7 @@ pub(crate) enum TaskAction {
     Show(TaskName),
     Log(TaskLogArguments),
     Wait(TaskWaitArguments),
+    Report(TaskReportArguments),
     /// Cancel a task; its agent is stopped, its conversation stays
     Cancel(TaskName),
     Retry(TaskRetryArguments),
@@ -80,6 +83,42 @@ pub(crate) struct TaskWaitArguments {
     pub(crate) timeout: Option<SignedDuration>,
 }
 
+/// Report the work of the agent that runs this command to its parent
+#[derive(Debug, Args)]
+#[command(
+    after_help = "An agent runs it. Its parent gets the report as a message, once: the agent that \
+    added the task or started the session, or the task that this one is a part of. A task whose \
+    agent has reported `failed` has failed when its turn ends.\n\nExamples:\n  \
+    segue task report \"half of the tests pass\"\n  segue task report --state done \"see fix.patch\""
+)]
+pub(crate) struct TaskReportArguments {
+    /// What the agent reports, or - for standard input
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+
+    /// Whether the work is done, has failed, or goes on
+    #[arg(long, value_enum, value_name = "STATE", default_value_t = ReportStateArgument::Progress)]
+    pub(crate) state: ReportStateArgument,
+}
+
+/// The words for [`ReportedState`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ReportStateArgument {
+    Done,
+    Failed,
+    Progress,
+}
+
+impl From<ReportStateArgument> for ReportedState {
+    fn from(argument: ReportStateArgument) -> Self {
+        match argument {
+            ReportStateArgument::Done => Self::Done,
+            ReportStateArgument::Failed => Self::Failed,
+            ReportStateArgument::Progress => Self::Progress,
+        }
+    }
+}
+
 /// Queue a task again that has ended or waits
 #[derive(Debug, Args)]
 #[command(after_help = "It continues the conversation of the task, unless --fresh or --agent is \
@@ -111,6 +150,15 @@ pub(crate) async fn run(arguments: TaskArguments, context: &mut Context) -> Resu
             let timeout = arguments.timeout;
             let report = wait_for(&client, arguments.name.task, timeout, context).await?;
             ending::show(&report, context)
+        }
+        TaskAction::Report(TaskReportArguments { text, state }) => {
+            let text = prompt::read(Some(text), TextKind::Message)?.unwrap_or_default();
+            let request = AgentReportRequest { state: state.into(), text };
+            let answer = client.report_work(&request).await?;
+            if context.wants_json() {
+                context.output.json(&answer)?;
+            }
+            Ok(CommandEnding::Done)
         }
         TaskAction::Cancel(TaskName { task }) => {
             showing::show_state(&client.cancel_task(&task).await?, context)

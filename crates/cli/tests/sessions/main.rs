@@ -12,6 +12,7 @@ mod described;
 mod dispatch;
 mod handoff;
 mod housekeeping;
+mod plans;
 mod scale;
 mod tasks;
 mod timers;

@@ -9,6 +9,7 @@ mod deliveries;
 mod failpoints;
 mod fleet;
 mod invariants;
+mod many_planned_tasks;
 mod many_tasks;
 mod matrix;
 mod scenarios;

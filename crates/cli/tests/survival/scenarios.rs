@@ -6,6 +6,7 @@ mod credentials;
 mod ending;
 mod handing_over;
 mod housekeeping;
+mod plans;
 mod questions;
 mod starting;
 mod storage;
@@ -58,6 +59,7 @@ pub(crate) fn all() -> Vec<Scenario> {
     [
         starting::SCENARIOS,
         tasks::SCENARIOS,
+        plans::SCENARIOS,
         questions::SCENARIOS,
         coming_back::SCENARIOS,
         storage::SCENARIOS,

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Caller, MaybeKnown};
 use crate::model::{
-    AgentName, ReplyTarget, SessionId, TaskId, TaskKey, TaskMode, TaskResult, TaskStateKind,
+    AgentName, AgentReport, ReplyTarget, ReportedState, SessionId, TaskId, TaskKey, TaskMode,
+    TaskResult, TaskStateKind,
 };
 
 /// `POST /v1/tasks`
@@ -49,6 +50,22 @@ pub struct TaskAddRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskReport {
     pub task: TaskView,
+    /// What its agent has reported, oldest first. Only in the answer about one task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<AgentReport>,
+}
+
+/// `POST /v1/tasks/report`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentReportRequest {
+    pub state: ReportedState,
+    pub text: String,
+}
+
+/// What an agent has reported, as `segue task report --json` prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentReportAnswer {
+    pub report: AgentReport,
 }
 
 /// The record of a task.

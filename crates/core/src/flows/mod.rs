@@ -33,6 +33,7 @@ pub mod messages;
 pub mod naming;
 pub mod observe;
 pub mod open_elsewhere;
+pub mod plans;
 pub mod projects;
 mod put_back;
 pub mod replies;

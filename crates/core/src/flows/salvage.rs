@@ -57,6 +57,14 @@ pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> 
     let unsent = salvaged.child_reports.into_iter().filter(|it| !sent.contains(&it.message));
     let tasks = (salvaged.tasks, salvaged.issue_sessions, unsent.collect());
     put_tasks(ports, tasks, &known, &mut not_restored).await?;
+    let reports = salvaged.agent_reports.into_iter().map(|it| Change::AddAgentReport(Box::new(it)));
+    put(ports, "reports of agents", reports, &mut not_restored).await?;
+    let plans = salvaged.plans.into_iter();
+    let plans = plans.map(|plan| Change::PutPlan { plan: Box::new(plan), from: None });
+    put(ports, "plans", plans, &mut not_restored).await?;
+    let tasks_of_plans =
+        salvaged.plan_tasks.into_iter().map(|task| Change::PutPlanTask(Box::new(task)));
+    put(ports, "tasks of plans", tasks_of_plans, &mut not_restored).await?;
     let requests = salvaged.requests.into_iter();
     let requests = requests.map(|it: RequestRecord| Change::RecordRequest(Box::new(it)));
     put(ports, "requests", requests, &mut not_restored).await?;

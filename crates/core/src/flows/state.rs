@@ -199,10 +199,14 @@ impl SessionState {
             | Change::SetTimers { .. }
             | Change::AddTask(_)
             | Change::SetTask { .. }
+            | Change::PutPlan { .. }
+            | Change::PutPlanTask(_)
+            | Change::RemovePlanTask { .. }
             | Change::SetWorktreeBranch { .. }
             | Change::SetWorktreeCommands { .. }
             | Change::SetWorktreeSetUp { .. }
             | Change::AddChildReport(_)
+            | Change::AddAgentReport(_)
             | Change::SendChildReport(_)
             | Change::SetIssueSession { .. }
             | Change::AddToken(_)

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::{
     CommandPhase, DeliveryId, DiskLevel, EnvironmentSource, Evidence, Exit, FailureClass,
-    HandoffForm, LaunchId, LaunchMode, MessageId, RefName, ReplyState, SessionId, Source,
-    SourceName, Status, TaskId, TaskStateKind, VendorId, VendorSessionId,
+    HandoffForm, LaunchId, LaunchMode, MessageId, PlanId, PlanName, PlanState, PlanTaskName,
+    RefName, ReplyState, SessionId, Source, SourceName, Status, TaskId, TaskStateKind, VendorId,
+    VendorSessionId,
 };
 use crate::word_enum::word_enum;
 
@@ -176,6 +177,32 @@ pub enum EventPayload {
         /// Why the task waits, has failed, or is started again.
         reason: Option<String>,
     },
+    /// A file was applied: a plan was added or changed.
+    PlanApplied {
+        plan: PlanId,
+        name: PlanName,
+        /// How many tasks the file has added, changed and removed.
+        added: usize,
+        changed: usize,
+        removed: usize,
+    },
+    /// The state of a plan has changed.
+    PlanChanged {
+        plan: PlanId,
+        name: PlanName,
+        state: PlanState,
+    },
+    /// A task of a plan waits for the approval of a person.
+    PlanGateReached {
+        plan: PlanId,
+        name: PlanName,
+        gate: PlanTaskName,
+    },
+    PlanGateApproved {
+        plan: PlanId,
+        name: PlanName,
+        gate: PlanTaskName,
+    },
     /// The daemon accepts requests over a network from now on, or no longer.
     ListenerChanged {
         /// `None` if it was switched off.
@@ -328,6 +355,10 @@ word_enum! {
         WorktreeRemoved = "worktree_removed",
         WorktreeCommand = "worktree_command",
         TaskChanged = "task_changed",
+        PlanApplied = "plan_applied",
+        PlanChanged = "plan_changed",
+        PlanGateReached = "plan_gate_reached",
+        PlanGateApproved = "plan_gate_approved",
         ListenerChanged = "listener_changed",
         TokenCreated = "token_created",
         TokenRevoked = "token_revoked",
@@ -375,6 +406,10 @@ impl EventPayload {
             Self::WorktreeRemoved(_) => EventKind::WorktreeRemoved,
             Self::WorktreeCommand(_) => EventKind::WorktreeCommand,
             Self::TaskChanged { .. } => EventKind::TaskChanged,
+            Self::PlanApplied { .. } => EventKind::PlanApplied,
+            Self::PlanChanged { .. } => EventKind::PlanChanged,
+            Self::PlanGateReached { .. } => EventKind::PlanGateReached,
+            Self::PlanGateApproved { .. } => EventKind::PlanGateApproved,
             Self::ListenerChanged { .. } => EventKind::ListenerChanged,
             Self::TokenCreated { .. } => EventKind::TokenCreated,
             Self::TokenRevoked { .. } => EventKind::TokenRevoked,

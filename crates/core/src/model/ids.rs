@@ -97,6 +97,11 @@ uuid_id! {
 }
 
 uuid_id! {
+    /// Identifies one plan.
+    PlanId
+}
+
+uuid_id! {
     /// Identifies one token.
     TokenId
 }
@@ -227,6 +232,14 @@ name! {
 name! {
     /// The name of a source of deliveries in the settings.
     SourceName, "a source"
+}
+name! {
+    /// The name of a plan, unique in its project.
+    PlanName, "a plan"
+}
+name! {
+    /// The name of a task in its plan.
+    PlanTaskName, "a task"
 }
 
 const MAX_NAME_BYTES: usize = 64;

@@ -28,6 +28,8 @@ mod machine;
 mod message;
 mod misleading;
 mod permission_effect;
+mod plan;
+mod plan_file;
 mod polled_repository;
 mod principal;
 mod process;
@@ -59,7 +61,7 @@ pub use archive::{Archived, CopiedConversation};
 pub use binding::{Binding, Evidence};
 pub use branch::{BranchName, CommitId, RefName};
 pub use byte_count::byte_count;
-pub use child_report::ChildReport;
+pub use child_report::{AgentReport, ChildReport, ReportedState, TaskSpawner, WorkRef};
 pub use delivery::{
     ActionOutcome, Delivery, DeliveryAction, DeliveryStateKind, DeliverySummary,
     StoredDeliveryState,
@@ -92,9 +94,9 @@ pub use housekeeping::{
     LaunchIndexEntry, SharedClone,
 };
 pub use ids::{
-    AgentName, DeliveryId, FleetName, ForgeId, LaunchId, MachineId, MessageId, ReplyId, RequestId,
-    SessionId, SessionName, SourceName, TaskId, TaskKey, TokenId, VendorId, VendorSessionId,
-    WorktreeId,
+    AgentName, DeliveryId, FleetName, ForgeId, LaunchId, MachineId, MessageId, PlanId, PlanName,
+    PlanTaskName, ReplyId, RequestId, SessionId, SessionName, SourceName, TaskId, TaskKey, TokenId,
+    VendorId, VendorSessionId, WorktreeId,
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use listening::{ListenSettings, Transport};
@@ -102,6 +104,11 @@ pub use machine::MachineIds;
 pub use message::{Message, MessageState, MessageStateKind, TypingRecord};
 pub use misleading::is_misleading;
 pub use permission_effect::PermissionEffect;
+pub use plan::{
+    FailurePolicy, Plan, PlanControl, PlanCounts, PlanGate, PlanMembership, PlanState, PlanTask,
+    PlanTaskDefinition, PlanTaskEnd, PlanTaskState,
+};
+pub use plan_file::{PlanFailureWord, PlanFile, PlanFileTask, PlanWorktree};
 pub use polled_repository::{PolledList, PolledObject, PolledRepository};
 pub use principal::{AccessToken, AccessTokenKind, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};

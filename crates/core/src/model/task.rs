@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, BranchName, CommitId, FleetName, MessageId, ReplyTarget, RepositoryId, Session,
-    SessionId, TaskId, TaskKey, Usage, VendorId, WorktreeOrder,
+    AgentName, BranchName, CommitId, FleetName, MessageId, PlanMembership, ReplyTarget,
+    RepositoryId, Session, SessionId, TaskId, TaskKey, TaskSpawner, Usage, VendorId, WorktreeOrder,
 };
 use crate::error::{Error, Result};
 use crate::word_enum::word_enum;
@@ -33,8 +33,8 @@ pub struct Task {
     pub ended_at: Option<Timestamp>,
 }
 
-/// The request of a task. It never changes, except that a retry can name another agent, and that a
-/// queued task can get another priority.
+/// The request of a task. It never changes, except that a retry can name another agent, that a queued
+/// task can get another priority, and that a plan can replace it before the next start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskOrder {
     pub fleet: FleetName,
@@ -62,6 +62,15 @@ pub struct TaskOrder {
     /// Where the result is written as a comment.
     #[serde(default)]
     pub reply: Option<ReplyTarget>,
+    /// The vendor, if the task has no agent of the project file. `agent` is its name then.
+    #[serde(default)]
+    pub vendor: Option<VendorId>,
+    /// The agent that added the task. `None` if a person added it.
+    #[serde(default)]
+    pub spawner: Option<TaskSpawner>,
+    /// The task of a plan that this task is.
+    #[serde(default)]
+    pub plan: Option<PlanMembership>,
 }
 
 /// The worktree in which a new session of a task works.
@@ -100,6 +109,9 @@ pub struct TaskProgress {
     /// How the task lost its conversation, if it was begun anew because of that. Part of the result.
     #[serde(default)]
     pub lost_conversation: Option<String>,
+    /// How often the plan of the task has started it again after a failure.
+    #[serde(default)]
+    pub plan_retries: u32,
 }
 
 /// What was checked out when a task was first started.

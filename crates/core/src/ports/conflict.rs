@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::model::{
-    BranchName, DeliveryId, Fleet, FleetName, LaunchId, MessageId, MessageState, ReplyId,
-    RequestId, SessionId, SessionName, TaskId, TaskKey, TaskStateKind, TokenId, VendorId,
+    BranchName, DeliveryId, Fleet, FleetName, LaunchId, MessageId, MessageState, PlanId, PlanName,
+    ReplyId, RequestId, SessionId, SessionName, TaskId, TaskKey, TaskStateKind, TokenId, VendorId,
     VendorSessionId, WorktreeId,
 };
 
@@ -89,6 +89,14 @@ pub enum Conflict {
         id: TaskId,
         state: TaskStateKind,
     },
+    /// Another request has changed the plan.
+    PlanHasMoved {
+        name: PlanName,
+    },
+    /// The plan is paused or cancelled: none of its tasks starts.
+    PlanIsHeld {
+        name: PlanName,
+    },
     /// The reports of this source are counted already.
     UsageIsCounted {
         session: String,
@@ -169,6 +177,14 @@ fn explain(conflict: &Conflict) -> Error {
             Error::conflict(format!("task `{id}` is {} meanwhile", state.word()))
                 .hint(format!("run `segue task show {id}` to see it"))
         }
+        Conflict::PlanHasMoved { name } => {
+            Error::conflict(format!("another request has changed plan `{name}`"))
+                .hint("run the command again")
+        }
+        Conflict::PlanIsHeld { name } => {
+            Error::conflict(format!("plan `{name}` is paused or cancelled"))
+                .hint(format!("run `segue plan resume {name}` first"))
+        }
         Conflict::UsageIsCounted { session } => usage_is_counted(session),
         Conflict::TokenNameTaken { name } => token_name_taken(name),
         Conflict::DeliveryKnown { id } => {
@@ -234,6 +250,7 @@ pub enum Missing {
     Message(MessageId),
     Worktree(WorktreeId),
     Task(TaskId),
+    Plan(PlanId),
     Token(TokenId),
     Delivery(DeliveryId),
     Reply(ReplyId),
@@ -246,6 +263,8 @@ impl From<Missing> for Error {
                 .hint("run `segue ls --all` to see all sessions"),
             Missing::Launch(id) => Self::not_found(format!("no launch has the id `{id}`"))
                 .hint("run `segue ls --all` to see all sessions"),
+            Missing::Plan(id) => Self::not_found(format!("no plan has the id `{id}`"))
+                .hint("run `segue plan ls` to see all plans"),
             Missing::Task(id) => Self::not_found(format!("no task has the id `{id}`"))
                 .hint("run `segue task ls --all` to see all tasks"),
             Missing::Message(id) => Self::not_found(format!("no message has the id `{id}`"))

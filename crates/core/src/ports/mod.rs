@@ -51,10 +51,10 @@ pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
 pub use sources::ForgeSources;
 pub use store::{
-    Change, Commit, DeliveryQuery, EventQuery, IssueFilter, LeasedWorktree, MessageQuery,
-    OpenLaunch, PlacedTask, SessionActivity, SessionPage, SessionQuery, SessionSummary, Store,
-    TASK_BEGINNING_CHARACTERS, TaskPage, TaskQuery, TaskSummary, UsageQuery, VendorPlace,
-    WorktreeQuery,
+    AgentReportQuery, Change, Commit, DeliveryQuery, EventQuery, IssueFilter, LeasedWorktree,
+    MAX_AGENT_REPORTS, MessageQuery, OpenLaunch, PlacedTask, PlanQuery, PlanTaskQuery,
+    SessionActivity, SessionPage, SessionQuery, SessionSummary, Store, TASK_BEGINNING_CHARACTERS,
+    TaskPage, TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
 };
 pub use support::{Proof, Rehearsal, Support, TrialSetup};
 pub use terminal::{

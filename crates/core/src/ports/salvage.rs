@@ -1,8 +1,9 @@
 //! Data that was recovered from a damaged store.
 
 use crate::model::{
-    AgentName, AgentWorktree, Binding, ChildReport, Fleet, FleetName, Handoff, IssueKey, Launch,
-    Message, NewEvent, RequestRecord, Session, SessionId, Task, Timer, Trust,
+    AgentName, AgentReport, AgentWorktree, Binding, ChildReport, Fleet, FleetName, Handoff,
+    IssueKey, Launch, Message, NewEvent, Plan, PlanTask, RequestRecord, Session, SessionId, Task,
+    Timer, Trust,
 };
 
 /// The rows that could be read from a damaged store and from its backup. If both have a row, the row
@@ -20,6 +21,10 @@ pub struct Salvaged {
     pub messages: Vec<Message>,
     /// In the order of the queue.
     pub tasks: Vec<Task>,
+    /// Oldest first.
+    pub agent_reports: Vec<AgentReport>,
+    pub plans: Vec<Plan>,
+    pub plan_tasks: Vec<PlanTask>,
     pub issue_sessions: Vec<(IssueKey, SessionId)>,
     /// Reports that may have been sent since the backup.
     pub child_reports: Vec<ChildReport>,

@@ -8,15 +8,16 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Delivery,
-    DeliveryId, DeliveryStateKind, DeliverySummary, DiskLevel, DurationHistogram, Event, Fleet,
-    FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchEnd,
-    LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, MessageState,
-    NewEvent, PolledRepository, ProcessRef, RepositoryId, RequestKey, RequestRecord, RequestStep,
-    Session, SessionId, SessionName, SessionSettings, SourceName, Status, StatusKind,
+    AgentName, AgentReport, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage,
+    Delivery, DeliveryId, DeliveryStateKind, DeliverySummary, DiskLevel, DurationHistogram, Event,
+    Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey, IssueRef, Launch,
+    LaunchEnd, LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
+    MessageState, NewEvent, Plan, PlanControl, PlanId, PlanName, PlanTask, PlanTaskName,
+    PlanTaskState, PolledRepository, ProcessRef, RepositoryId, RequestKey, RequestRecord,
+    RequestStep, Session, SessionId, SessionName, SessionSettings, SourceName, Status, StatusKind,
     StoredDeliveryState, StoredToken, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind,
     Timer, TokenId, TrackedIssue, TrackedIssueKey, Trust, Usage, UsageIncrement, VendorId,
-    VendorSessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
+    VendorSessionId, WorkRef, WorktreeCommands, WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -109,9 +110,18 @@ pub trait Store: Debug + Send + Sync {
     /// Returns the number of tasks that a query describes.
     async fn count_tasks(&self, query: &TaskQuery) -> Result<u32>;
 
-    /// Returns the reports to this task that are not sent yet, oldest first. `None` for the reports
-    /// to all tasks.
-    async fn child_reports(&self, parent: Option<TaskId>) -> Result<Vec<ChildReport>>;
+    /// Returns the reports to this task or session that are not sent yet, oldest first. `None` for
+    /// all of them.
+    async fn child_reports(&self, parent: Option<WorkRef>) -> Result<Vec<ChildReport>>;
+
+    /// Returns the newest reports that agents wrote, oldest first.
+    async fn agent_reports(&self, query: &AgentReportQuery) -> Result<Vec<AgentReport>>;
+
+    /// Returns the plans that a query describes, oldest first.
+    async fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>>;
+
+    /// Returns the tasks of a plan that a query describes, in the order of their ranks.
+    async fn plan_tasks(&self, query: &PlanTaskQuery) -> Result<Vec<PlanTask>>;
 
     /// Returns the session in which an agent works on an issue.
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>>;
@@ -282,13 +292,30 @@ pub enum Change {
     ForgetWorktree(WorktreeId),
     /// Adds a task at the end of the queue. A key that another task has is a conflict.
     AddTask(Box<Task>),
-    /// Replaces a task. A task whose state is not `from` any more is a conflict.
+    /// Replaces a task. A task whose state is not `from` any more is a conflict. So is the start of a
+    /// queued task whose plan is paused or cancelled.
     SetTask {
         task: Box<Task>,
         from: TaskStateKind,
     },
+    /// Adds a plan, or replaces it. A plan whose revision is not `from` any more is a conflict; `None`
+    /// if there must be no plan with this folder and name.
+    PutPlan {
+        plan: Box<Plan>,
+        from: Option<i64>,
+    },
+    /// Adds a task of a plan, or replaces it.
+    PutPlanTask(Box<PlanTask>),
+    /// Deletes a task of a plan.
+    RemovePlanTask {
+        plan: PlanId,
+        name: PlanTaskName,
+    },
     /// Records that a task has to report its end to its parent.
     AddChildReport(Box<ChildReport>),
+    /// Records a report that an agent wrote. Of each session, the newest [`MAX_AGENT_REPORTS`] are
+    /// kept.
+    AddAgentReport(Box<AgentReport>),
     /// Records that a report is sent. A report that was sent before is a conflict.
     SendChildReport(MessageId),
     /// Records in which session an agent works on an issue. `None` forgets it; the next task about
@@ -520,6 +547,8 @@ pub struct TaskQuery {
     pub agent: Option<AgentName>,
     pub session: Option<SessionId>,
     pub parent: Option<TaskId>,
+    /// Added by the agent of this session.
+    pub spawner: Option<SessionId>,
     pub issue: Option<IssueKey>,
     /// About an issue, whichever agent works on it.
     pub about: Option<IssueFilter>,
@@ -558,6 +587,54 @@ impl TaskQuery {
     pub fn open() -> Self {
         use TaskStateKind::{Queued, Running, Waiting};
         Self { states: Some(vec![Queued, Running, Waiting]), ..Self::default() }
+    }
+}
+
+/// How many reports of a session's agent are kept.
+pub const MAX_AGENT_REPORTS: u32 = 100;
+
+/// Selects reports that agents wrote. The default matches all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgentReportQuery {
+    pub task: Option<TaskId>,
+    pub session: Option<SessionId>,
+}
+
+/// Selects plans. The default matches all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanQuery {
+    pub id: Option<PlanId>,
+    /// The beginning of the id, in lower case.
+    pub id_prefix: Option<String>,
+    pub name: Option<PlanName>,
+    pub folder: Option<PathBuf>,
+    pub control: Option<PlanControl>,
+}
+
+/// Selects tasks of a plan: those that meet every condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanTaskQuery {
+    pub plan: PlanId,
+    pub names: Option<Vec<PlanTaskName>>,
+    /// Needs this task.
+    pub needing: Option<PlanTaskName>,
+    pub state: Option<PlanTaskState>,
+    /// At most this many tasks, those with the smallest ranks.
+    pub first: Option<u32>,
+}
+
+impl PlanTaskQuery {
+    /// Describes all tasks of a plan.
+    pub fn of(plan: PlanId) -> Self {
+        Self { plan, names: None, needing: None, state: None, first: None }
+    }
+
+    pub fn named(plan: PlanId, names: Vec<PlanTaskName>) -> Self {
+        Self { names: Some(names), ..Self::of(plan) }
+    }
+
+    pub fn needing(plan: PlanId, task: &PlanTaskName) -> Self {
+        Self { needing: Some(task.clone()), ..Self::of(plan) }
     }
 }
 

@@ -14,7 +14,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
-use crate::model::{AccountKey, AgentName, FleetName, TaskId, TaskPriority};
+use crate::model::{AccountKey, AgentName, FleetName, PlanId, TaskId, TaskPriority};
 
 /// The number of places in the queue by which one level of priority moves a task ahead.
 pub const PLACES_PER_PRIORITY: i64 = 100;
@@ -49,6 +49,8 @@ pub struct ScheduledTask {
     pub priority: TaskPriority,
     pub agent: AgentKey,
     pub account: AccountKey,
+    /// The plan of the task.
+    pub plan: Option<PlanId>,
     /// Everything that the task uses and that only one running task may use.
     pub exclusive: Vec<TaskExclusive>,
 }
@@ -89,6 +91,7 @@ pub enum TaskObstacle {
     WorktreeIsBusy,
     /// As many tasks run as may run on this machine.
     MachineIsBusy,
+    PlanIsPaused,
 }
 
 impl fmt::Display for TaskObstacle {
@@ -102,6 +105,7 @@ impl fmt::Display for TaskObstacle {
             Self::ConversationIsBusy => f.write_str("another task continues the conversation"),
             Self::WorktreeIsBusy => f.write_str("another task works in the worktree"),
             Self::MachineIsBusy => f.write_str("as many tasks run on this machine as may"),
+            Self::PlanIsPaused => f.write_str("its plan is paused"),
         }
     }
 }
@@ -117,6 +121,8 @@ pub struct TaskSchedule {
     per_agent: HashMap<AgentKey, usize>,
     per_account: HashMap<AccountKey, usize>,
     in_use: HashMap<TaskExclusive, usize>,
+    /// The queued tasks of paused plans. They are in no queue, so that no other task waits for them.
+    paused: HashMap<PlanId, BTreeMap<TaskId, ScheduledTask>>,
 }
 
 impl TaskSchedule {
@@ -133,6 +139,10 @@ impl TaskSchedule {
     /// Adds a task to the queue. A task that is known already stays as it is.
     pub fn queue(&mut self, task: ScheduledTask) {
         if self.tasks.contains_key(&task.id) {
+            return;
+        }
+        if let Some(set_aside) = task.plan.and_then(|plan| self.paused.get_mut(&plan)) {
+            set_aside.insert(task.id, task);
             return;
         }
         self.queues.entry(task.agent.clone()).or_default().insert((task.rank(), task.id));
@@ -153,9 +163,28 @@ impl TaskSchedule {
         self.tasks.insert(task.id, task);
     }
 
+    /// Takes the queued tasks of a plan out of the queues until the plan is resumed.
+    pub fn pause(&mut self, plan: PlanId) {
+        let is_queued =
+            |task: &&ScheduledTask| task.plan == Some(plan) && !self.running.contains(&task.id);
+        let own: Vec<ScheduledTask> = self.tasks.values().filter(is_queued).cloned().collect();
+        for task in &own {
+            self.leave_queue(task.id);
+            self.tasks.remove(&task.id);
+        }
+        self.paused.entry(plan).or_default().extend(own.into_iter().map(|it| (it.id, it)));
+    }
+
+    /// Puts the queued tasks of a plan back to their places.
+    pub fn resume(&mut self, plan: PlanId) {
+        let own = self.paused.remove(&plan).unwrap_or_default();
+        own.into_values().for_each(|task| self.queue(task));
+    }
+
     /// Removes a task that has ended or was cancelled. An unknown task is ignored.
     pub fn remove(&mut self, id: TaskId) {
         self.leave_queue(id);
+        self.paused.values_mut().for_each(|tasks| drop(tasks.remove(&id)));
         let Some(task) = self.tasks.remove(&id) else { return };
         if !self.running.remove(&id) {
             return;
@@ -190,6 +219,9 @@ impl TaskSchedule {
 
     /// Returns why a queued task does not start now. `None` if it is the next one, or not queued.
     pub fn obstacle(&self, id: TaskId) -> Option<TaskObstacle> {
+        if self.paused.values().any(|tasks| tasks.contains_key(&id)) {
+            return Some(TaskObstacle::PlanIsPaused);
+        }
         let task = self.tasks.get(&id)?;
         let queue = self.queues.get(&task.agent)?;
         let key = (task.rank(), id);

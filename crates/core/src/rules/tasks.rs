@@ -3,7 +3,7 @@
 
 mod report;
 
-pub use report::{fenced, report_text};
+pub use report::{MAX_REPORT_BYTES, agent_report_text, fenced, report_text};
 
 use crate::model::{Failure, FailureClass, How, Status, Task, TaskMode, TaskState, TaskWait};
 

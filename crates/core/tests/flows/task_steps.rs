@@ -75,7 +75,7 @@ async fn task_that_lost_its_conversation_begins_a_new_one_and_its_result_reports
     assert_eq!(again.progress.sessions, [lost.id, next.id]);
     assert!(!may_begin_anew(&again), "only once");
     let end = TaskEnd::new(TaskState::Done, None);
-    let note = tasks::end(&ports, &again, end).await.unwrap().result.unwrap().note.unwrap();
+    let note = tasks::end(&ports, &again, end).await.unwrap().task.result.unwrap().note.unwrap();
     assert!(note.contains("a new conversation was begun: the transcript is gone"), "{note}");
     for session in [lost, next] {
         let query = EventQuery { after: 0, sessions: vec![session.id], limit: 100, newest: false };

@@ -9,6 +9,7 @@ use segue_core::api::{Caller, TaskAddRequest, TrustRequest};
 use segue_core::flows::{tasks, trust};
 use segue_core::model::{EventPayload, Principal, Session, Task, TaskMode, TaskStateKind};
 use segue_core::ports::{Change, Commit, EventQuery, PlacedTask, Ports};
+use segue_core::rules::task_tree::TreeLimits;
 use segue_fakes::{FakeWorld, samples};
 
 fn caller() -> Caller {
@@ -51,7 +52,9 @@ pub(crate) async fn trust_project(ports: &Ports) {
 }
 
 pub(crate) async fn add(ports: &Ports, request: TaskAddRequest) -> Result<Task> {
-    let added = tasks::add(ports, &Principal::User, request, |_| Ok(Vec::new())).await;
+    let added =
+        tasks::add(ports, &Principal::User, request, &TreeLimits::default(), |_| Ok(Vec::new()))
+            .await;
     added.map(|placed| placed.task)
 }
 

@@ -4,9 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use segue_core::Result;
 use segue_core::model::{
     AgentWorktree, Binding, CountedUsage, DailyUsage, Event, Fleet, Handoff, IssueKey, Launch,
-    LaunchEnd, LaunchId, Message, MessageId, MessageState, NewEvent, ProcessRef, RequestRecord,
-    Session, SessionId, SessionName, Status, StoredToken, StoredUsageCursor, Task, TaskStateKind,
-    Timer, TokenId, UsageIncrement, WorktreeId,
+    LaunchEnd, LaunchId, Message, MessageId, MessageState, NewEvent, PlanControl, ProcessRef,
+    RequestRecord, Session, SessionId, SessionName, Status, StoredToken, StoredUsageCursor, Task,
+    TaskState, TaskStateKind, Timer, TokenId, UsageIncrement, WorktreeId,
 };
 use segue_core::ports::{Change, Conflict, Missing, PlacedTask};
 use segue_core::rules::usage::day;
@@ -57,6 +57,12 @@ impl Tables {
                 self.worktree_mut(worktree)?.removal = removal;
             }
             Change::AddChildReport(report) => self.child_reports.push(*report),
+            Change::AddAgentReport(report) => self.add_agent_report(*report),
+            Change::PutPlan { plan, from } => self.put_plan(*plan, from)?,
+            Change::PutPlanTask(task) => self.put_plan_task(*task)?,
+            Change::RemovePlanTask { plan, name } => {
+                self.plan_tasks.retain(|it| (it.plan, &it.name) != (plan, &name));
+            }
             Change::SendChildReport(message) => self.send_child_report(message)?,
             Change::SetWorktreeBranch { worktree, branch } => {
                 self.worktree_mut(worktree)?.branch = branch;
@@ -291,13 +297,20 @@ impl Tables {
         if let Some(session) = task.session {
             self.session_mut(session)?;
         }
-        let known = self.tasks.iter_mut().find(|it| it.task.id == task.id);
-        let known = &mut known.ok_or(Missing::Task(task.id))?.task;
-        let state = known.state.kind();
+        let known = self.tasks.iter().position(|it| it.task.id == task.id);
+        let known = known.ok_or(Missing::Task(task.id))?;
+        let state = self.tasks[known].task.state.kind();
         if state != from {
             return Err(Conflict::TaskHasMoved { id: task.id, state }.into());
         }
-        *known = task;
+        let member = task.order.plan.as_ref().filter(|_| task.state == TaskState::Running);
+        if let Some(member) = member.filter(|_| from == TaskStateKind::Queued) {
+            let plan = self.plans.iter().find(|it| it.id == member.plan);
+            if plan.is_some_and(|plan| plan.control != PlanControl::Active) {
+                return Err(Conflict::PlanIsHeld { name: member.plan_name.clone() }.into());
+            }
+        }
+        self.tasks[known].task = task;
         Ok(())
     }
 

@@ -208,6 +208,9 @@ fn is_meant_task(it: &Task, query: &TaskQuery) -> bool {
         && query.agent.as_ref().is_none_or(|agent| *agent == it.order.agent)
         && query.session.is_none_or(|session| it.session == Some(session))
         && query.parent.is_none_or(|parent| it.order.parent == Some(parent))
+        && query.spawner.is_none_or(|spawner| {
+            it.order.spawner.as_ref().is_some_and(|own| own.session == spawner)
+        })
         && query.issue.as_ref().is_none_or(is_about)
         && query.about.as_ref().is_none_or(|about| {
             let repository = it.order.repository.as_ref().map(RepositoryId::as_str);

@@ -3,8 +3,8 @@
 use hyper::Method;
 use segue_core::Result;
 use segue_core::api::{
-    TaskAddRequest, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector, TaskSummaryList,
-    TaskWaitRequest,
+    AgentReportAnswer, AgentReportRequest, TaskAddRequest, TaskListRequest, TaskReport,
+    TaskRetryRequest, TaskSelector, TaskSummaryList, TaskWaitRequest,
 };
 use serde_json::value::RawValue;
 
@@ -33,6 +33,10 @@ impl Client {
     /// Waits until a task has ended, or until only a person can make it go on.
     pub async fn wait_task(&self, request: &TaskWaitRequest) -> Result<TaskReport> {
         self.line.ask(Method::POST, "/v1/tasks/wait", request).await
+    }
+
+    pub async fn report_work(&self, request: &AgentReportRequest) -> Result<AgentReportAnswer> {
+        self.line.change(Method::POST, "/v1/tasks/report", request).await
     }
 
     pub async fn cancel_task(&self, task: &str) -> Result<TaskReport> {

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use segue_core::model::VendorId;
+use segue_core::model::{UsdAmount, VendorId};
 use segue_core::ports::{EnvironmentSettings, Vendors};
 use segue_core::rules::schedule::TaskLimits;
+use segue_core::rules::task_tree::TreeLimits;
 use segue_core::{Error, Kind, Result};
 use serde::Deserialize;
 
@@ -70,6 +71,16 @@ struct TasksTable {
     per_account: Option<NonZeroUsize>,
     /// On this machine.
     total: Option<NonZeroUsize>,
+    /// How many agents may be above an agent.
+    depth: Option<u32>,
+    /// How many children of an agent may be queued or run.
+    children: Option<u32>,
+    /// How many children an agent may start within a minute.
+    starts_per_minute: Option<u32>,
+    /// How many tokens an agent and its children may use.
+    tree_tokens: Option<u64>,
+    /// How many US dollars an agent and its children may cost.
+    tree_cost: Option<f64>,
 }
 
 /// The sources of the environment for a restart, if no holder has the environment in memory.
@@ -128,7 +139,7 @@ pub(crate) fn environment(config_file: &Path) -> EnvironmentSettings {
 /// Returns how many tasks may run at the same time.
 pub(crate) fn task_limits(config_file: &Path) -> TaskLimits {
     // A file that cannot be read is reported elsewhere, see `attention`.
-    let TasksTable { per_agent, per_account, total } =
+    let TasksTable { per_agent, per_account, total, .. } =
         read(config_file).map(|settings| settings.tasks).unwrap_or_default();
     let default = TaskLimits::default();
     let limit = |limit: Option<NonZeroUsize>, default| limit.map_or(default, NonZeroUsize::get);
@@ -136,6 +147,20 @@ pub(crate) fn task_limits(config_file: &Path) -> TaskLimits {
         per_agent: limit(per_agent, default.per_agent),
         per_account: limit(per_account, default.per_account),
         total: limit(total, default.total),
+    }
+}
+
+/// Returns the limits of what agents start.
+pub(crate) fn tree_limits(config_file: &Path) -> TreeLimits {
+    // A file that cannot be read is reported elsewhere, see `attention`.
+    let table = read(config_file).map(|settings| settings.tasks).unwrap_or_default();
+    let default = TreeLimits::default();
+    TreeLimits {
+        depth: table.depth.unwrap_or(default.depth),
+        children: table.children.unwrap_or(default.children),
+        starts_per_minute: table.starts_per_minute.unwrap_or(default.starts_per_minute),
+        tokens: table.tree_tokens,
+        cost: table.tree_cost.and_then(UsdAmount::from_dollars),
     }
 }
 
@@ -299,7 +324,10 @@ fn broken(config_file: &Path) -> Error {
         )
         .hint("keys under `[attention]`: `command = [\"…\"]`, `desktop = true`")
         .hint("keys under `[environment]`: `shell = true`, `files = [\"…\"]`, `timeout = \"10s\"`")
-        .hint("keys under `[tasks]`: `per_agent = 1`, `per_account = 4`, `total = 8`")
+        .hint(
+            "keys under `[tasks]`: `per_agent = 1`, `per_account = 4`, `total = 8`, `depth = 3`, \
+             `children = 8`, `starts_per_minute = 10`, `tree_tokens = 5000000`, `tree_cost = 10.0`",
+        )
         .hint("keys under `[disk]`: `budget = \"50 GB\"`, `warn = 0.8`")
         .hint(
             "keys under `[sweep]`: `every = \"24h\"`, and the ages `closed`, `orphans`, \
@@ -376,6 +404,11 @@ mod tests {
         fs::write(&file, "[tasks]\nper_agent = 2\ntotal = 20\n").unwrap();
         let wanted = TaskLimits { per_agent: 2, total: 20, ..TaskLimits::default() };
         assert_eq!(task_limits(&file), wanted);
+        assert_eq!(tree_limits(&file), TreeLimits::default());
+        fs::write(&file, "[tasks]\ndepth = 1\ntree_tokens = 7\ntree_cost = 2.5\n").unwrap();
+        let cost = UsdAmount::from_dollars(2.5);
+        let wanted = TreeLimits { depth: 1, tokens: Some(7), cost, ..TreeLimits::default() };
+        assert_eq!(tree_limits(&file), wanted);
         for line in ["per_agent = 0", "total = -1", "per_repo = 1"] {
             fs::write(&file, format!("[tasks]\n{line}\n")).unwrap();
             assert!(check(&file).is_err(), "{line}");

@@ -10,7 +10,7 @@ use super::table::EnvironmentPlace::{Caller, Top};
 use super::table::{RouteTable, does};
 use super::{
     attention, conversation, deliveries, doctor, events, git_credential, health, housekeeping, mcp,
-    messages, metrics, openapi, rest, sessions, shut_down, tasks, terminal, trust, usage,
+    messages, metrics, openapi, plans, rest, sessions, shut_down, tasks, terminal, trust, usage,
     worktrees,
 };
 
@@ -25,6 +25,7 @@ pub(super) fn table() -> RouteTable {
     let table = add_events(table.group("events"));
     let table = add_messages(table.group("messages"));
     let table = add_tasks(table.group("tasks"));
+    let table = add_plans(table.group("plans"));
     let table = add_worktrees(table.group("worktrees"));
     let table = add_deliveries(table.group("dispatch"));
     add_housekeeping(table.group("housekeeping"))
@@ -352,12 +353,60 @@ fn add_tasks(table: RouteTable) -> RouteTable {
             does("wait_for_task", "Waits for the end of a task"),
             tasks::wait,
         )
+        .post(
+            "/v1/tasks/report",
+            Work,
+            does("report_work", "Reports the work of an agent to its parent"),
+            tasks::report,
+        )
         .post("/v1/tasks/cancel", Work, does("cancel_found_task", "Cancels a task"), tasks::cancel)
         .start(
             "/v1/tasks/retry",
             (Work, Caller),
             does("retry_found_task", "Starts an ended task again"),
             tasks::retry,
+        )
+}
+
+fn add_plans(table: RouteTable) -> RouteTable {
+    table
+        .start(
+            "/v1/plans/apply",
+            (Work, Caller),
+            does("apply_plan", "Adds a plan, or changes what differs from its file"),
+            plans::apply,
+        )
+        .post("/v1/plans/list", Read, does("list_plans", "Lists plans"), plans::list)
+        .post(
+            "/v1/plans/show",
+            Read,
+            does("find_plan", "Finds a plan, and returns it with its tasks"),
+            plans::show,
+        )
+        .post(
+            "/v1/plans/pause",
+            Work,
+            does("pause_plan", "Starts no further task of a plan"),
+            plans::pause,
+        )
+        .post(
+            "/v1/plans/resume",
+            Work,
+            does("resume_plan", "Lets a paused or cancelled plan go on"),
+            plans::resume,
+        )
+        .post("/v1/plans/cancel", Work, does("cancel_plan", "Cancels a plan"), plans::cancel)
+        .post(
+            "/v1/plans/retry",
+            Work,
+            does("retry_plan_task", "Starts a failed task of a plan again"),
+            plans::retry,
+        )
+        .post(
+            "/v1/plans/approve",
+            Work,
+            does("approve_plan_gate", "Approves a task that waits for a person"),
+            plans::approve,
         )
 }
 

@@ -42,9 +42,8 @@ impl Sort {
             "/v1/send" => Self::Send,
             messages if is_of_session(messages, "/messages") => Self::Send,
             "/v1/run" | "/v1/up" | "/v1/scale" | "/v1/resume" | "/v1/stop" | "/v1/adopt"
-            | "/v1/handoff" | "/v1/doctor" | "/v1/tasks/cancel" | "/v1/reset" | "/v1/sweep" => {
-                Self::LongChange
-            }
+            | "/v1/handoff" | "/v1/doctor" | "/v1/tasks/cancel" | "/v1/plans/cancel"
+            | "/v1/reset" | "/v1/sweep" => Self::LongChange,
             cancel if cancel.starts_with("/v1/tasks/") && cancel.ends_with("/cancel") => {
                 Self::LongChange
             }
@@ -195,6 +194,8 @@ mod tests {
             ("/v1/events/follow", Sort::Wait),
             ("/v1/tasks/wait", Sort::Wait),
             ("/v1/tasks/cancel", Sort::LongChange),
+            ("/v1/plans/cancel", Sort::LongChange),
+            ("/v1/plans/apply", Sort::Short),
             ("/v1/tasks", Sort::Short),
             ("/v1/sessions/0198f9d2-0000-7000-8000-000000000001/turn", Sort::Wait),
             ("/v1/send", Sort::Send),

@@ -24,6 +24,7 @@ mod network;
 mod once;
 mod openapi;
 mod page;
+mod plans;
 mod problem;
 mod rest;
 mod sent;

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use segue_core::api::{
-    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector,
-    TaskSummaryList, TaskWaitRequest,
+    AgentReportAnswer, AgentReportRequest, TaskAddRequest, TaskList, TaskListRequest, TaskReport,
+    TaskRetryRequest, TaskSelector, TaskSummaryList, TaskWaitRequest,
 };
 
 use super::{Admitted, App, RequestIdHeader, RouteResult, Sent};
@@ -49,6 +49,18 @@ pub(crate) async fn wait(
     Sent(request): Sent<TaskWaitRequest>,
 ) -> RouteResult<TaskReport> {
     Ok(Json(tasks::wait(&supervisor, &principal, request).await?))
+}
+
+pub(crate) async fn report(
+    State(app): State<App>,
+    Admitted { supervisor, principal }: Admitted,
+    request_id: RequestIdHeader,
+    Sent(request): Sent<AgentReportRequest>,
+) -> RouteResult<AgentReportAnswer> {
+    let once = request_id.once(&app, &supervisor, &principal, &("task report", &request));
+    let key = once.key();
+    let report = async move { tasks::report_work(&supervisor, &principal, key, &request).await };
+    Ok(Json(once.carry_out(AnswerStorage::WithChanges, report).await?))
 }
 
 pub(crate) async fn cancel(

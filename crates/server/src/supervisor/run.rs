@@ -5,7 +5,7 @@ use std::sync::Arc;
 use segue_core::api::{RunRequest, StartedSession};
 use segue_core::flows::look::SelectionMode;
 use segue_core::flows::run::{self, EarlierRun};
-use segue_core::flows::{SessionState, caller_environment};
+use segue_core::flows::{SessionState, caller_environment, tasks};
 use segue_core::model::{Environment, Principal, RequestKey};
 use segue_core::ports::{Commit, SessionQuery};
 use segue_core::rules::accounts::StartRequester;
@@ -13,6 +13,7 @@ use segue_core::{Error, Result};
 
 use super::resume::bring_back;
 use super::{SessionRequest, Start, StartTrigger, Supervisor, ask};
+use crate::project;
 
 /// At most this many generated names are tried if other requests take them.
 const MAX_NAMES_TRIED: usize = 5;
@@ -31,6 +32,8 @@ pub(crate) async fn run(
     if let Some(earlier) = run::earlier(ports, key).await? {
         return finish_earlier_attempt(supervisor, earlier, request.caller.environment).await;
     }
+    let limits = project::tree_limits(supervisor.config_file());
+    tasks::check_limits(ports, principal, &limits).await?;
     let plan = run::plan(ports, principal, &request).await?;
     let environment = &request.caller.environment;
     let worktree = supervisor.make_worktree(plan.worktree.as_ref(), environment).await?;

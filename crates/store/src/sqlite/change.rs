@@ -8,6 +8,7 @@ mod housekeeping;
 mod launches;
 mod messages;
 mod network;
+mod plans;
 mod requests;
 mod sessions;
 mod tasks;
@@ -62,6 +63,7 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
             worktrees::set_removal(transaction, *worktree, removal.as_ref())
         }
         Change::AddChildReport(report) => tasks::add_report(transaction, report),
+        Change::AddAgentReport(report) => tasks::add_agent_report(transaction, report),
         Change::SendChildReport(message) => tasks::send_report(transaction, *message),
         Change::SetWorktreeBranch { worktree, branch } => {
             worktrees::set_branch(transaction, *worktree, branch)
@@ -75,6 +77,9 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::ForgetWorktree(worktree) => worktrees::forget(transaction, *worktree),
         Change::AddTask(task) => tasks::add(transaction, task),
         Change::SetTask { task, from } => tasks::set(transaction, task, *from),
+        Change::PutPlan { plan, from } => plans::put(transaction, plan, *from),
+        Change::PutPlanTask(task) => plans::put_task(transaction, task),
+        Change::RemovePlanTask { plan, name } => plans::remove_task(transaction, *plan, name),
         Change::SetIssueSession { key, session } => {
             tasks::set_issue_session(transaction, key, *session)
         }

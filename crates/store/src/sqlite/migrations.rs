@@ -38,7 +38,9 @@ pub(crate) const ALL: &[Migration] = &[
         sql: include_str!("../../migrations/sqlite/0019_polled_repositories.sql"),
     },
     Migration { number: 20, sql: include_str!("../../migrations/sqlite/0020_browsers.sql") },
-    Migration { number: 21, sql: include_str!("../../migrations/sqlite/0021_session_mcp.sql") },
+    Migration { number: 21, sql: include_str!("../../migrations/sqlite/0021_plans.sql") },
+    Migration { number: 22, sql: include_str!("../../migrations/sqlite/0022_children.sql") },
+    Migration { number: 23, sql: include_str!("../../migrations/sqlite/0023_session_mcp.sql") },
 ];
 
 /// Returns the version after these migrations.

@@ -19,6 +19,7 @@ mod lock;
 mod migrations;
 mod network;
 mod opening;
+mod plans;
 mod read;
 mod rows;
 mod salvage;

@@ -11,7 +11,7 @@ use segue_core::model::{
     AccessToken, AgentName, AgentWorktree, Binding, ChildReport, DailyUsage, Event, EventPayload,
     Fleet, Handoff, HousekeepingState, IssueKey, Launch, LaunchId, LaunchIndexEntry, Message,
     NewEvent, Session, SessionId, Status, StoredToken, StoredUsageCursor, Task, Timer, Trust,
-    Usage, UsageSource, UsdAmount,
+    Usage, UsageSource, UsdAmount, WorkRef,
 };
 use segue_core::ports::{
     LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, TaskSummary, VendorPlace,
@@ -354,12 +354,21 @@ pub(crate) fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
 }
 
 /// Reads `message, child, parent, text, created_at`.
+/// Reads the kind and the id of a task or a session.
+fn work_ref(columns: &mut Columns<'_, '_>) -> rusqlite::Result<WorkRef> {
+    let kind: String = columns.plain()?;
+    match kind.as_str() {
+        "session" => columns.word().map(WorkRef::Session),
+        _ => columns.word().map(WorkRef::Task),
+    }
+}
+
 pub(crate) fn child_report(row: &Row<'_>) -> rusqlite::Result<ChildReport> {
     let mut columns = Columns::of(row);
     Ok(ChildReport {
         message: columns.word()?,
-        child: columns.word()?,
-        parent: columns.word()?,
+        child: work_ref(&mut columns)?,
+        parent: work_ref(&mut columns)?,
         text: columns.plain()?,
         created_at: columns.word()?,
     })

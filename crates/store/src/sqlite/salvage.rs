@@ -135,13 +135,20 @@ impl Sources {
         let tasks = rows::task_columns!();
         let tasks = self.table("tasks", ("tasks", tasks), rows::task, &mut incomplete);
         salvaged.tasks = tasks.into_iter().map(|it| it.task).collect();
+        salvaged.plans = self.table("plans", ("plans", "detail"), rows::json, &mut incomplete);
+        let source = ("plan_tasks", "detail");
+        salvaged.plan_tasks = self.table("tasks of plans", source, rows::json, &mut incomplete);
         let columns = "fleet, agent, repository, issue, session";
         let source = ("issue_sessions", columns);
         salvaged.issue_sessions =
             self.table("sessions of issues", source, rows::issue_session, &mut incomplete);
-        let source = ("child_reports", "message, child, parent, text, created_at");
+        let source =
+            ("child_reports", "message, child_kind, child, parent_kind, parent, text, created_at");
         salvaged.child_reports =
             self.table("reports of tasks", source, rows::child_report, &mut incomplete);
+        let source = ("agent_reports", "detail");
+        salvaged.agent_reports =
+            self.table("reports of agents", source, rows::json, &mut incomplete);
         let columns = "caller, id, at, detail";
         salvaged.requests = self.table("requests", ("requests", columns), request, &mut incomplete);
         let columns = "seq, at, session, launch, kind, text, data";

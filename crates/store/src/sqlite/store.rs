@@ -8,15 +8,17 @@ use std::time::Instant;
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId, DeliverySummary,
-    DurationHistogram, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey,
-    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
-    PolledRepository, RepositoryId, RequestKey, RequestStep, Session, SessionId, SourceName,
-    StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, Trust, VendorId,
+    AgentReport, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId,
+    DeliverySummary, DurationHistogram, Event, Fleet, FleetName, ForgeReply, Handoff,
+    HousekeepingState, IssueKey, IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId,
+    Message, MessageId, Plan, PlanTask, PolledRepository, RepositoryId, RequestKey, RequestStep,
+    Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, Timer,
+    TrackedIssue, Trust, VendorId, WorkRef,
 };
 use segue_core::ports::{
-    Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
-    Store, TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
+    AgentReportQuery, Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, PlanQuery,
+    PlanTaskQuery, SessionQuery, SessionSummary, Store, TaskQuery, TaskSummary, UsageQuery,
+    VendorPlace, WorktreeQuery,
 };
 use segue_core::{Error, Result};
 use tokio::sync::{oneshot, watch};
@@ -25,7 +27,7 @@ use crate::sqlite::backup::BackupThread;
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::{
-    deliveries, housekeeping, network, opening, read, sessions, tasks, usage, write,
+    deliveries, housekeeping, network, opening, plans, read, sessions, tasks, usage, write,
 };
 
 /// The most commits that are written in one transaction.
@@ -275,8 +277,23 @@ impl Store for SqliteStore {
         self.read(move |connection| tasks::count(connection, &query)).await
     }
 
-    async fn child_reports(&self, parent: Option<TaskId>) -> Result<Vec<ChildReport>> {
+    async fn child_reports(&self, parent: Option<WorkRef>) -> Result<Vec<ChildReport>> {
         self.read(move |connection| tasks::child_reports(connection, parent)).await
+    }
+
+    async fn agent_reports(&self, query: &AgentReportQuery) -> Result<Vec<AgentReport>> {
+        let query = *query;
+        self.read(move |connection| tasks::agent_reports(connection, &query)).await
+    }
+
+    async fn plans(&self, query: &PlanQuery) -> Result<Vec<Plan>> {
+        let query = query.clone();
+        self.read(move |connection| plans::list(connection, &query)).await
+    }
+
+    async fn plan_tasks(&self, query: &PlanTaskQuery) -> Result<Vec<PlanTask>> {
+        let query = query.clone();
+        self.read(move |connection| plans::tasks(connection, &query)).await
     }
 
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {

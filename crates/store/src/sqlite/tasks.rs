@@ -1,8 +1,8 @@
 //! Lists of tasks, and the sessions in which agents work on issues.
 
 use rusqlite::{Connection, params_from_iter};
-use segue_core::model::{ChildReport, IssueKey, SessionId, TaskId};
-use segue_core::ports::{IssueFilter, PlacedTask, TaskQuery, TaskSummary};
+use segue_core::model::{AgentReport, ChildReport, IssueKey, SessionId, WorkRef};
+use segue_core::ports::{AgentReportQuery, IssueFilter, PlacedTask, TaskQuery, TaskSummary};
 
 use crate::sqlite::conditions::Conditions;
 use crate::sqlite::read::{all, one};
@@ -21,7 +21,7 @@ const ISSUE_SESSION: &str = "
     WHERE fleet = ?1 AND agent = ?2 AND repository = ?3 AND issue = ?4";
 
 const REPORTS: &str = "
-    SELECT message, child, parent, text, created_at FROM child_reports";
+    SELECT message, child_kind, child, parent_kind, parent, text, created_at FROM child_reports";
 
 fn conditions(query: &TaskQuery) -> rusqlite::Result<Conditions> {
     let mut conditions = Conditions::default();
@@ -41,6 +41,7 @@ fn conditions(query: &TaskQuery) -> rusqlite::Result<Conditions> {
     conditions.add_if("agent = ?", query.agent.as_ref().map(Word))?;
     conditions.add_if("session = ?", query.session.as_ref().map(Word))?;
     conditions.add_if("parent = ?", query.parent.as_ref().map(Word))?;
+    conditions.add_if("spawner = ?", query.spawner.as_ref().map(Word))?;
     if let Some(key) = &query.issue {
         conditions.add("fleet = ?", &Word(&key.fleet))?;
         conditions.add("agent = ?", &Word(&key.agent))?;
@@ -106,12 +107,35 @@ pub(crate) fn count(connection: &Connection, query: &TaskQuery) -> rusqlite::Res
 
 pub(crate) fn child_reports(
     connection: &Connection,
-    parent: Option<TaskId>,
+    parent: Option<WorkRef>,
 ) -> rusqlite::Result<Vec<ChildReport>> {
     let mut conditions = Conditions::default();
-    conditions.add_if("parent = ?", parent.as_ref().map(Word))?;
+    if let Some(parent) = parent {
+        let (kind, id) = work_ref(parent);
+        conditions.add("parent = ?", &id)?;
+        conditions.add("parent_kind = ?", &kind)?;
+    }
     let sql = conditions.statement(REPORTS, "ORDER BY number");
     all(connection, &sql, params_from_iter(conditions.parameters), rows::child_report)
+}
+
+/// Returns the kind and the id of a task or a session, as they are stored.
+pub(crate) fn work_ref(work: WorkRef) -> (&'static str, String) {
+    match work {
+        WorkRef::Task(task) => ("task", task.to_string()),
+        WorkRef::Session(session) => ("session", session.to_string()),
+    }
+}
+
+pub(crate) fn agent_reports(
+    connection: &Connection,
+    query: &AgentReportQuery,
+) -> rusqlite::Result<Vec<AgentReport>> {
+    let mut conditions = Conditions::default();
+    conditions.add_if("task = ?", query.task.as_ref().map(Word))?;
+    conditions.add_if("session = ?", query.session.as_ref().map(Word))?;
+    let sql = conditions.statement("SELECT detail FROM agent_reports", "ORDER BY number");
+    all(connection, &sql, params_from_iter(conditions.parameters), rows::json)
 }
 
 pub(crate) fn issue_session(
@@ -125,7 +149,7 @@ pub(crate) fn issue_session(
 
 #[cfg(test)]
 mod tests {
-    use segue_core::model::{TaskKey, TaskStateKind};
+    use segue_core::model::{TaskId, TaskKey, TaskStateKind};
 
     use super::*;
     use crate::sqlite::migrations;
@@ -154,6 +178,7 @@ mod tests {
             TaskQuery { states: Some(vec![TaskStateKind::Running]), ..default() },
             TaskQuery { session: Some(session), ..default() },
             TaskQuery { parent: Some(id), ..default() },
+            TaskQuery { spawner: Some(session), ..default() },
         ];
         for query in queries {
             let plan = plan(&query).replace("SCAN json_each", "");

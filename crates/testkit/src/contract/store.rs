@@ -15,6 +15,7 @@ mod ledger;
 mod log;
 mod messages;
 mod network;
+mod plans;
 mod queries;
 mod requests;
 mod samples;
@@ -38,6 +39,7 @@ pub use ledger::*;
 pub use log::*;
 pub use messages::*;
 pub use network::*;
+pub use plans::*;
 pub use queries::*;
 pub use requests::*;
 pub use samples::{Samples, commit, events};
@@ -136,6 +138,10 @@ macro_rules! store_contract {
             tokens_are_listed_oldest_first_until_they_are_removed
             a_browser_is_removed_with_the_link_that_it_logged_in_with
             the_newest_listener_is_kept_until_it_is_switched_off
+            the_newest_reports_of_an_agent_are_kept
+            a_plan_is_replaced_only_if_nothing_has_changed_it
+            a_query_returns_the_tasks_of_a_plan_that_meet_all_of_its_conditions
+            no_task_of_a_held_plan_starts
             recording_a_request_step_twice_is_a_conflict
             a_request_id_is_scoped_to_its_caller
             new_requests_displace_only_old_requests_of_the_same_caller

@@ -17,6 +17,10 @@ export type Topic =
 
 const SIMPLE: Record<string, Topic[]> = {
   task_changed: ["tasks"],
+  plan_applied: ["tasks"],
+  plan_changed: ["tasks"],
+  plan_gate_reached: ["tasks"],
+  plan_gate_approved: ["tasks"],
   reply_changed: ["tasks"],
   worktree_made: ["worktrees"],
   worktree_removed: ["worktrees", "disk"],

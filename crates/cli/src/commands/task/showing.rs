@@ -2,7 +2,7 @@
 
 use segue_core::Result;
 use segue_core::api::{TaskReport, TaskView};
-use segue_core::model::{DiffStat, TaskCommit, TaskResult};
+use segue_core::model::{AgentReport, DiffStat, TaskCommit, TaskResult};
 use segue_core::rules::display::counted;
 
 use crate::context::{CommandEnding, Context};
@@ -63,7 +63,13 @@ pub(super) fn show(report: &TaskReport, context: &mut Context) -> Result<()> {
     let record: String = rows.into_iter().map(row).collect();
     let prompt = plain(task.prompt.trim_end());
     let result = task.result.as_ref().map(result).unwrap_or_default();
-    context.output.text(&format!("{record}\nprompt:\n{prompt}\n{result}"))
+    let line = |report: &AgentReport| {
+        let at = clock.timestamp(report.at);
+        format!("{at} {} {}\n", report.state.word(), one_line(&report.text))
+    };
+    let reports: String = report.reports.iter().map(line).collect();
+    let reports = if reports.is_empty() { reports } else { format!("\nreports:\n{reports}") };
+    context.output.text(&format!("{record}\nprompt:\n{prompt}\n{result}{reports}"))
 }
 
 /// Returns the answer, the commits and the changes of a task.

@@ -11,14 +11,19 @@ use crate::model::{
 };
 use crate::ports::{Change, Commit, Conflict, PlacedTask, Ports, TaskQuery};
 use crate::rules::scope::RestrictedAction;
+use crate::rules::task_tree::TreeLimits;
 
+use super::children::{self, AGENT_KEY_PREFIX};
 use super::record::event;
 use super::{by_id, find, place, prompt};
+
+/// The beginning of the keys of tasks of plans.
+pub(crate) const PLAN_KEY_PREFIX: &str = "plan:";
 
 /// The largest prompt of a task.
 const MAX_PROMPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Adds a task. `same_commit` returns changes that are recorded in the same commit. If a task with the
+/// Adds a task. An agent adds a child, within limits. `same_commit` returns changes that are recorded in the same commit. If a task with the
 /// key of the request exists, returns that task and records nothing.
 ///
 /// The agent must exist, and the project that defines it must be trusted, so that a mistake is
@@ -27,13 +32,22 @@ pub async fn add(
     ports: &Ports,
     principal: &Principal,
     request: TaskAddRequest,
+    limits: &TreeLimits,
     same_commit: impl FnOnce(&Task) -> Result<Vec<Change>>,
 ) -> Result<PlacedTask> {
-    principal.allow(RestrictedAction::Tasks)?;
+    let request = match principal {
+        Principal::Agent(own) => children::restricted(own, request)?,
+        _ => {
+            principal.allow(RestrictedAction::Tasks)?;
+            refuse_reserved_key(request.key.as_deref())?;
+            request
+        }
+    };
     let key = request.key.as_deref().map(TaskKey::parse).transpose()?;
     if let Some(known) = with_key(ports, key.as_ref()).await? {
         return Ok(known);
     }
+    children::check_limits(ports, principal, limits).await?;
     let id = TaskId::new(ports.clock.new_id());
     let task = Task {
         id,
@@ -65,6 +79,16 @@ pub async fn add(
     }
 }
 
+/// Fails if a person uses a key of a task that a plan or an agent could add.
+fn refuse_reserved_key(key: Option<&str>) -> Result<()> {
+    let reserved = [PLAN_KEY_PREFIX, AGENT_KEY_PREFIX];
+    match reserved.into_iter().find(|it| key.is_some_and(|key| key.starts_with(it))) {
+        None => Ok(()),
+        Some(prefix) => Err(Error::usage(format!("`--key` must not begin with `{prefix}`"))
+            .caused_by("these keys are for the tasks of plans and agents")),
+    }
+}
+
 async fn with_key(ports: &Ports, key: Option<&TaskKey>) -> Result<Option<PlacedTask>> {
     let Some(key) = key else { return Ok(None) };
     Ok(ports.store.tasks(&TaskQuery::key(key)).await?.pop())
@@ -85,9 +109,13 @@ async fn order(
     let priority = TaskPriority::new(request.priority)?;
     let issue = request.issue.as_deref().map(IssueRef::parse).transpose()?;
     let branch = request.branch.as_deref().map(BranchName::parse).transpose()?;
-    let parent = match &request.parent {
-        Some(parent) => Some(find(ports, parent).await?.task.id),
-        None => None,
+    let (spawner, parent) = match (principal, &request.parent) {
+        (Principal::Agent(own), _) => {
+            let (spawner, parent) = children::spawner(ports, own).await?;
+            (Some(spawner), parent)
+        }
+        (_, Some(parent)) => (None, Some(find(ports, parent).await?.task.id)),
+        (_, None) => (None, None),
     };
     let continued = continued_session(ports, principal, &request).await?;
     let mode = continued.as_ref().map_or(request.mode, TaskMode::of);
@@ -115,6 +143,9 @@ async fn order(
         mode,
         continues: continued.map(|session| session.id),
         reply: request.reply,
+        vendor: None,
+        spawner,
+        plan: None,
     };
     check_place(ports, &order, &plan).await?;
     Ok(order)

@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::flows::plans::{self, PlanCommit};
 use crate::flows::replies;
-use crate::model::{Task, TaskProgress, TaskResult, TaskState, TaskWait, VerifyReport};
+use crate::model::{Task, TaskId, TaskProgress, TaskResult, TaskState, TaskWait, VerifyReport};
 use crate::ports::{Conflict, Ports};
 
 use super::changes::{self, TaskChanges};
@@ -29,9 +30,25 @@ impl TaskEnd {
     }
 }
 
-/// Records the end of a task, and that it has to be reported to the task's parent.
-pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
+/// A task whose end is recorded.
+#[derive(Clone, Debug)]
+pub struct EndedTask {
+    /// Queued if its plan starts it again.
+    pub task: Task,
+    /// Tasks of its plan that are in the queue now.
+    pub released: Vec<TaskId>,
+}
+
+/// Records the end of a task, that it has to be reported to the task's parent, and what it means for
+/// the task's plan. A task that failed is queued again if its plan wants that.
+pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<EndedTask> {
     let TaskEnd { state, answer, verify } = end;
+    if let TaskState::Failed { reason } = &state
+        && plans::is_retried(ports, task).await?
+    {
+        let task = retry_in_plan(ports, task, reason).await?;
+        return Ok(EndedTask { task, released: Vec::new() });
+    }
     let now = ports.clock.now();
     let duration = task.started_at.map(|started| now.duration_since(started));
     let duration_ms = duration.and_then(|it| u64::try_from(it.as_millis()).ok()).unwrap_or(0);
@@ -41,14 +58,39 @@ pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
     let note = notes.reduce(|all, next| format!("{all}; {next}"));
     let result = TaskResult { answer, commits, diff, usage, duration_ms, verify, note };
     let ended = Task { state, result: Some(result), ended_at: Some(now), ..task.clone() };
-    let reason = ended.state.reason();
-    let mut commit = change(ports, &ended, task.state.kind(), reason);
-    commit.changes.extend(due(ports, &ended));
-    commit.changes.extend(replies::due(ports, &ended));
-    failpoint::hit("task.end.before");
-    ports.store.commit(commit).await?;
-    failpoint::hit("task.end.after");
-    Ok(ended)
+    loop {
+        let mut commit = change(ports, &ended, task.state.kind(), ended.state.reason());
+        commit.changes.extend(due(ports, &ended));
+        commit.changes.extend(replies::due(ports, &ended));
+        let PlanCommit { changes, events, released } = plans::after_end(ports, &ended).await?;
+        commit.changes.extend(changes);
+        commit.events.extend(events);
+        failpoint::hit("task.end.before");
+        match ports.store.commit(commit).await {
+            // Another task of the plan has ended meanwhile.
+            Err(error) if is_plan_changed(&error) => continue,
+            result => result?,
+        };
+        failpoint::hit("task.end.after");
+        return Ok(EndedTask { task: ended, released });
+    }
+}
+
+fn is_plan_changed(error: &Error) -> bool {
+    matches!(error.conflict.as_deref(), Some(Conflict::PlanHasMoved { .. }))
+}
+
+/// Records that a task that failed is started again, because its plan wants that. It goes on in its
+/// conversation.
+async fn retry_in_plan(ports: &Ports, task: &Task, reason: &str) -> Result<Task> {
+    let number = task.progress.plan_retries + 1;
+    let progress = TaskProgress { message: None, plan_retries: number, ..task.progress.clone() };
+    let queued = Task { state: TaskState::Queued, progress, ..task.clone() };
+    let reason = Some(format!("retry {number} after a failure: {reason}"));
+    failpoint::hit("plan.retry.before");
+    ports.store.commit(change(ports, &queued, task.state.kind(), reason)).await?;
+    failpoint::hit("plan.retry.after");
+    Ok(queued)
 }
 
 /// Records that a task waits.
@@ -93,7 +135,11 @@ pub async fn begin_anew(ports: &Ports, task: &Task, loss: &str) -> Result<Task> 
     Ok(queued)
 }
 
-/// Returns whether a commit failed because another request has changed the task.
+/// Returns whether a commit failed because another request has changed the task, or has paused its
+/// plan.
 pub fn is_changed_meanwhile(error: &Error) -> bool {
-    matches!(error.conflict.as_deref(), Some(Conflict::TaskHasMoved { .. }))
+    matches!(
+        error.conflict.as_deref(),
+        Some(Conflict::TaskHasMoved { .. } | Conflict::PlanIsHeld { .. })
+    )
 }

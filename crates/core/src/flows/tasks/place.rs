@@ -73,7 +73,7 @@ fn default_branch(agent: &str, issue: Option<&IssueRef>, id: TaskId) -> String {
 
 /// Returns the worktree of a session that a task continues, or of a new session.
 /// `allows_commands_of_fork` is the choice of the user, which a worktree does not record.
-pub(super) fn of_worktree(worktree: &AgentWorktree, allows_commands_of_fork: bool) -> TaskWorktree {
+pub(crate) fn of_worktree(worktree: &AgentWorktree, allows_commands_of_fork: bool) -> TaskWorktree {
     let url = match &worktree.source {
         RepositorySource::Url(url) => Some(url.clone()),
         RepositorySource::Folder(_) => None,
@@ -101,7 +101,7 @@ pub(super) fn worktree_request(TaskWorktree { agent, order }: &TaskWorktree) -> 
 }
 
 /// Returns the repository of a task: the one of its worktree's URL, or the project's folder.
-pub(super) fn repository(
+pub(crate) fn repository(
     ports: &Ports,
     worktree: Option<&TaskWorktree>,
     folder: &Path,

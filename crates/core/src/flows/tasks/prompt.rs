@@ -32,7 +32,7 @@ pub async fn next_prompt(ports: &Ports, task: &Task, folder: FolderState) -> Res
 }
 
 /// Returns an error if a template of the project cannot be rendered for a task.
-pub(super) async fn check(ports: &Ports, task: &Task) -> Result<()> {
+pub(crate) async fn check(ports: &Ports, task: &Task) -> Result<()> {
     let own = task_templates(ports, &task.order).await?;
     let path = task.order.folder.display().to_string();
     let variables = variables(task, FolderState { path, ..FolderState::default() });

@@ -11,7 +11,7 @@ pub fn change(ports: &Ports, task: &Task, from: TaskStateKind, reason: Option<St
 }
 
 /// Returns the event about the current state of a task.
-pub(super) fn event(ports: &Ports, task: &Task, reason: Option<String>) -> NewEvent {
+pub(crate) fn event(ports: &Ports, task: &Task, reason: Option<String>) -> NewEvent {
     let state = task.state.kind();
     let payload = EventPayload::TaskChanged { task: task.id, state, reason };
     NewEvent { at: ports.clock.now(), session: task.session, launch: None, payload }

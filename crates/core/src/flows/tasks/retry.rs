@@ -23,6 +23,11 @@ pub async fn retry(
     principal.allow(RestrictedAction::Tasks)?;
     let PlacedTask { task, .. } = find(ports, &request.task).await?;
     check_state(&task)?;
+    if let Some(member) = task.order.plan.as_ref().filter(|_| task.state.has_ended()) {
+        let (plan, name) = (&member.plan_name, &member.name);
+        return Err(Error::conflict(format!("the task is `{name}` of plan `{plan}`"))
+            .hint(format!("run `segue plan retry {plan} {name}`")));
+    }
     let order = match &request.agent {
         Some(agent) => order_for(ports, principal, (&task.order, agent), request).await?,
         None => task.order.clone(),

@@ -17,7 +17,10 @@ use super::record::change;
 /// have facts of the worktree, which is made later.
 pub fn run_request(ports: &Ports, order: &TaskOrder, environment: &Environment) -> RunRequest {
     let work = (order.folder.as_path(), order.prompt.as_str());
-    let request = agent_request(order.agent.as_str(), work, order.mode, environment);
+    let mut request = agent_request(order.agent.as_str(), work, order.mode, environment);
+    if let Some(vendor) = &order.vendor {
+        (request.agent, request.vendor) = (None, Some(vendor.to_string()));
+    }
     let worktree = order.worktree.as_ref().map(worktree_request);
     RunRequest { name: Some(session_name(ports, &order.agent)), worktree, ..request }
 }
@@ -26,7 +29,7 @@ pub fn run_request(ports: &Ports, order: &TaskOrder, environment: &Environment) 
 ///
 /// An interactive session gets its prompt as a message after its start, so that the end of the turn
 /// is observed in the same way as for later messages.
-pub(super) fn agent_request(
+pub(crate) fn agent_request(
     agent: &str,
     (folder, prompt): (&Path, &str),
     mode: TaskMode,

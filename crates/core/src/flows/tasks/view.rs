@@ -114,7 +114,7 @@ fn view(task: Task, session: Option<&Session>, reason: Option<String>) -> TaskVi
         branch: worktree.map(|worktree| worktree.order.branch.to_string()),
         prompt: order.prompt,
         parent: order.parent,
-        plan: None,
+        plan: order.plan.map(|member| member.plan_name.to_string()),
         priority: order.priority.level(),
         attempts: task.attempts,
         result: task.result,

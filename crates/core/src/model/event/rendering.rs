@@ -68,6 +68,16 @@ impl fmt::Display for EventPayload {
             Self::WorktreeMade(made) => f.write_str(&worktree_made(made)),
             Self::WorktreeRemoved(removed) => f.write_str(&worktree_removed(removed)),
             Self::WorktreeCommand(command) => f.write_str(&worktree_command(command)),
+            Self::PlanApplied { name, added, changed, removed, .. } => {
+                write!(f, "plan {name}: {added} added, {changed} changed, {removed} removed")
+            }
+            Self::PlanChanged { name, state, .. } => write!(f, "plan {name} is {}", state.word()),
+            Self::PlanGateReached { name, gate, .. } => {
+                write!(f, "plan {name}: {gate} waits for an approval")
+            }
+            Self::PlanGateApproved { name, gate, .. } => {
+                write!(f, "plan {name}: {gate} is approved")
+            }
             Self::ListenerChanged { address } => f.write_str(&listener(address.as_deref())),
             Self::TokenCreated { name } | Self::TokenRevoked { name } => f.write_str(&token(name)),
             Self::DeliveryProcessed { delivery, source, what } => {

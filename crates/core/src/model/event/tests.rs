@@ -197,7 +197,32 @@ fn messages() -> SentenceCases {
 fn tasks() -> SentenceCases {
     let task = TaskId::new(Uuid::from_u128(3));
     let changed = |state, reason| EventPayload::TaskChanged { task, state, reason };
+    let (plan, name) = (PlanId::new(Uuid::from_u128(4)), PlanName::parse("release").unwrap());
+    let gate = PlanTaskName::parse("ship").unwrap();
+    let (reached, approved) = ((name.clone(), gate.clone()), (name.clone(), gate));
     vec![
+        (
+            EventPayload::PlanApplied {
+                plan,
+                name: name.clone(),
+                added: 2,
+                changed: 1,
+                removed: 0,
+            },
+            "plan release: 2 added, 1 changed, 0 removed",
+        ),
+        (
+            EventPayload::PlanChanged { plan, name, state: PlanState::Paused },
+            "plan release is paused",
+        ),
+        (
+            EventPayload::PlanGateReached { plan, name: reached.0, gate: reached.1 },
+            "plan release: ship waits for an approval",
+        ),
+        (
+            EventPayload::PlanGateApproved { plan, name: approved.0, gate: approved.1 },
+            "plan release: ship is approved",
+        ),
         (changed(TaskStateKind::Queued, None), "task 00000000-0000-0000-0000-000000000003: queued"),
         (
             changed(TaskStateKind::Failed, some("no answer")),

@@ -21,6 +21,7 @@ fn task(place: i64, agent: u8, priority: i8) -> ScheduledTask {
             agent: AgentName::parse(&format!("a{agent}")).unwrap(),
         },
         account: account(agent / 2),
+        plan: None,
         exclusive: Vec::new(),
     }
 }
@@ -295,4 +296,36 @@ proptest! {
         prop_assert!(ledger.queued.is_empty(), "never started: {:?}", ledger.queued);
         prop_assert_eq!(ledger.schedule.queued(), 0);
     }
+}
+
+#[test]
+fn queued_tasks_of_a_paused_plan_keep_their_places_and_let_others_start() {
+    let plan = crate::model::PlanId::new(Uuid::from_u128(9));
+    let of_plan = |place| ScheduledTask { plan: Some(plan), ..task(place, 0, 0) };
+    let mut schedule = TaskSchedule::default();
+    let (first, second, other) = (of_plan(1), of_plan(2), task(3, 0, 0));
+    schedule.queue(first.clone());
+    schedule.pause(plan);
+    schedule.queue(second.clone());
+    schedule.queue(other.clone());
+    assert_eq!(schedule.next().map(|it| it.id), Some(other.id));
+    for id in [first.id, second.id] {
+        assert_eq!(schedule.obstacle(id), Some(TaskObstacle::PlanIsPaused));
+    }
+    schedule.remove(second.id);
+    schedule.resume(plan);
+    assert_eq!(schedule.next().map(|it| it.id), Some(first.id));
+    assert_eq!((schedule.queued(), schedule.obstacle(second.id)), (2, None));
+}
+
+#[test]
+fn running_task_of_a_plan_that_is_paused_keeps_its_slot() {
+    let plan = crate::model::PlanId::new(Uuid::from_u128(9));
+    let running = ScheduledTask { plan: Some(plan), ..task(1, 0, 0) };
+    let mut schedule = TaskSchedule::default();
+    schedule.start(running.clone());
+    schedule.pause(plan);
+    assert!(schedule.is_running(running.id));
+    schedule.queue(task(2, 0, 0));
+    assert_eq!(schedule.next(), None);
 }

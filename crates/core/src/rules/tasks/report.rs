@@ -1,6 +1,6 @@
 //! The message with which a task reports its end to its parent.
 
-use crate::model::Task;
+use crate::model::{AgentReport, ReportedState, Task};
 
 /// At most this many bytes of the answer are reported.
 const MAX_ANSWER_BYTES: usize = 16 * 1024;
@@ -12,7 +12,11 @@ const MAX_REASON_BYTES: usize = 2 * 1024;
 pub fn report_text(task: &Task) -> String {
     let key = task.key.as_ref().map(|key| format!(" (key `{key}`)")).unwrap_or_default();
     let (id, state, agent) = (task.id, task.state.word(), &task.order.agent);
-    let mut text = format!("Task `{id}`{key}, which is a part of your task, has ended: {state}.");
+    let relation = match task.order.spawner {
+        Some(_) => "which you added",
+        None => "which is a part of your task",
+    };
+    let mut text = format!("Task `{id}`{key}, {relation}, has ended: {state}.");
     text = format!("{text} Agent `{agent}` worked on it.");
     if let Some(reason) = task.state.reason() {
         text =
@@ -26,6 +30,20 @@ pub fn report_text(task: &Task) -> String {
         }
         None => text,
     }
+}
+
+/// The longest report of an agent.
+pub const MAX_REPORT_BYTES: usize = 16 * 1024;
+
+/// Returns the message about what an agent reports to its parent. The text of the agent is quoted.
+pub fn agent_report_text(name: &str, report: &AgentReport) -> String {
+    let task = report.task.map(|task| format!(" (task `{task}`)")).unwrap_or_default();
+    let state = match report.state {
+        ReportedState::Done => "that its work is done",
+        ReportedState::Failed => "that its work has failed",
+        ReportedState::Progress => "its progress",
+    };
+    format!("Your child `{name}`{task} reports {state}:\n\n{}", fenced(report.text.trim_end()))
 }
 
 /// Quotes a text as a block of Markdown. The text cannot end the block.
@@ -76,6 +94,27 @@ mod tests {
         assert!(text.ends_with("it.\n\nThe reason:\n\n```\nno disk\n```"), "{text}");
         let cancelled = report_text(&task(TaskState::Cancelled, Some(" ")));
         assert!(cancelled.ends_with("cancelled. Agent `coder` worked on it."), "{cancelled}");
+    }
+
+    #[test]
+    fn report_of_an_agent_names_it_and_quotes_its_text() {
+        let task = samples::task(1, "coder");
+        let report = AgentReport {
+            session: crate::model::SessionId::new(uuid::Uuid::from_u128(1)),
+            task: Some(task.id),
+            state: ReportedState::Failed,
+            text: "use ```x```\n".to_owned(),
+            at: jiff::Timestamp::UNIX_EPOCH,
+        };
+        let id = task.id;
+        let expected = format!(
+            "Your child `shop/coder` (task `{id}`) reports that its work has failed:\n\n\
+             ````\nuse ```x```\n````"
+        );
+        assert_eq!(agent_report_text("shop/coder", &report), expected);
+        let of_session = AgentReport { task: None, state: ReportedState::Progress, ..report };
+        let text = agent_report_text("shop/coder", &of_session);
+        assert!(text.starts_with("Your child `shop/coder` reports its progress:"), "{text}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use segue_core::model::{
     Session, TaskMode, TaskState, TaskStateKind, TaskTemplates, TrustClaim, WorktreeOrder,
 };
 use segue_core::ports::{Change, Commit};
+use segue_core::rules::task_tree::TreeLimits;
 use segue_core::{Error, Kind};
 use segue_fakes::{FakeVendor, FakeWorld, samples};
 
@@ -101,11 +102,59 @@ async fn template_of_the_project_is_rendered_and_a_broken_one_adds_nothing() {
 }
 
 #[tokio::test]
-async fn agents_may_not_use_tasks_and_untrusted_projects_are_refused() {
+async fn agent_adds_children_within_its_limits_and_without_flags_of_a_person() {
     let ports = ports().await;
-    let agent = Principal::Agent(Box::new(samples::session(1, "fox")));
-    let refused = tasks::add(&ports, &agent, request("fix it"), |_| Ok(Vec::new())).await;
-    assert!(refused.unwrap_err().to_string().contains("an agent may not use tasks"));
+    let own = session(&ports, 1, "fox").await;
+    let agent = Principal::Agent(Box::new(own.clone()));
+    let limits = TreeLimits { children: 2, ..TreeLimits::default() };
+    let add = async |request| {
+        let added = tasks::add(&ports, &agent, request, &limits, |_| Ok(Vec::new())).await;
+        added.map(|placed| placed.task)
+    };
+    let plain = || request("fix it");
+    let text = || Some("x".to_owned());
+    let refused = [
+        ("--verify", TaskAddRequest { verify: text(), ..plain() }),
+        ("--branch", TaskAddRequest { branch: text(), ..plain() }),
+        ("--repo", TaskAddRequest { repo: text(), ..plain() }),
+        ("--session", TaskAddRequest { session: text(), ..plain() }),
+        ("--parent", TaskAddRequest { parent: text(), ..plain() }),
+        ("--priority", TaskAddRequest { priority: 1, ..plain() }),
+        ("--interactive", TaskAddRequest { mode: TaskMode::Interactive, ..plain() }),
+    ];
+    for (flag, request) in refused {
+        let error = add(request).await.unwrap_err().to_string();
+        assert!(error.contains(flag), "{flag}: {error}");
+    }
+    assert_eq!(recorded_states(&ports).await.len(), 0);
+    let child = add(TaskAddRequest { key: text(), ..plain() }).await.unwrap();
+    let spawner = child.order.spawner.clone().unwrap();
+    assert_eq!((spawner.session, spawner.permission), (own.id, own.permission));
+    assert_eq!(add(TaskAddRequest { key: text(), ..plain() }).await.unwrap().id, child.id);
+    let by_user = super::add(&ports, TaskAddRequest { key: text(), ..plain() }).await.unwrap();
+    assert_ne!(by_user.id, child.id, "an agent and a person do not share keys");
+    add(plain()).await.unwrap();
+    let error = add(plain()).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Conflict);
+    assert!(error.to_string().contains("`children` under `[tasks]`"), "{error}");
+    let found = tasks::find_for(&ports, &agent, "x").await.unwrap();
+    assert_eq!(found.task.id, child.id);
+    let other = tasks::find_for(&ports, &agent, &by_user.id.to_string()).await;
+    assert!(other.unwrap_err().to_string().contains("an agent may not use tasks"));
+}
+
+#[tokio::test]
+async fn keys_of_plans_and_agents_are_reserved() {
+    let ports = ports().await;
+    for key in ["plan:shop/release/build", "agent:x:y"] {
+        let request = TaskAddRequest { key: Some(key.to_owned()), ..request("fix it") };
+        let error = add(&ports, request).await.unwrap_err().to_string();
+        assert!(error.contains("must not begin with"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn untrusted_projects_are_refused() {
     let untrusted = FakeWorld::new();
     untrusted.projects.write(samples::project(&["coder"]));
     let error = add(&untrusted.ports(), request("fix it")).await.unwrap_err();

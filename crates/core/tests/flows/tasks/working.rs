@@ -74,7 +74,7 @@ async fn end_has_the_commits_since_the_start_and_the_reason_if_they_are_unknown(
         }
         let running = task(&ports, &queued).await;
         let done = tasks::end(&ports, &running, TaskEnd::new(TaskState::Done, None)).await.unwrap();
-        done.result.unwrap()
+        done.task.result.unwrap()
     };
     let known = work(false, false).await;
     assert_eq!(known.commits[0].subject, "add two");
@@ -96,6 +96,7 @@ async fn end_has_the_answer_and_the_duration() {
     let answer = Some("fixed".to_owned());
     let done =
         tasks::end(&ports, &running, TaskEnd::new(TaskState::Done, answer.clone())).await.unwrap();
+    let done = done.task;
     assert_eq!(task(&ports, &queued).await, done);
     assert_eq!(done.result.unwrap().answer, answer);
     assert!(done.ended_at >= running.started_at && running.started_at.is_some());

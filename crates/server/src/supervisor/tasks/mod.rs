@@ -6,6 +6,7 @@
 //! is.
 
 mod parking;
+pub(crate) mod plans;
 mod reports;
 mod requests;
 mod session;
@@ -17,14 +18,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use segue_core::Result;
 use segue_core::flows::tasks;
-use segue_core::model::{Task, TaskId, TaskState, TaskWait};
-use segue_core::ports::{PlacedTask, TaskQuery};
+use segue_core::model::{PlanControl, Task, TaskId, TaskState, TaskWait};
+use segue_core::ports::{PlacedTask, PlanQuery, TaskQuery};
 use segue_core::rules::housekeeping::is_disk_full;
 use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskExclusive, TaskSchedule};
 
 pub(crate) use requests::{
-    add, add_from_forge, cancel, leave_queue, list, page, retry, set_priority, show, summaries,
-    wait,
+    add, add_from_forge, cancel, leave_queue, list, page, report_work, retry, set_priority, show,
+    summaries, wait,
 };
 
 use super::Supervisor;
@@ -89,6 +90,12 @@ impl TaskDispatcher {
 /// the last daemon ended. Called once, after the sessions are reconciled.
 pub(crate) async fn take_up(supervisor: &Arc<Supervisor>) -> Result<()> {
     reports::send_due(supervisor, None).await;
+    for control in [PlanControl::Paused, PlanControl::Cancelled] {
+        let query = PlanQuery { control: Some(control), ..PlanQuery::default() };
+        for plan in supervisor.ports.store.plans(&query).await? {
+            supervisor.tasks.schedule().pause(plan.id);
+        }
+    }
     let open = supervisor.ports.store.tasks(&TaskQuery::open()).await?;
     for placed in &open {
         match &placed.task.state {
@@ -142,6 +149,17 @@ fn work_on(supervisor: &Arc<Supervisor>, id: TaskId) {
     });
 }
 
+/// Adds tasks of a plan that were released to the queue.
+pub(super) async fn queue_released(supervisor: &Arc<Supervisor>, released: &[TaskId]) {
+    for id in released {
+        match tasks::by_id(&supervisor.ports, *id).await {
+            Ok(placed) => supervisor.tasks.queue(&placed),
+            // The next daemon reads all queued tasks.
+            Err(error) => tracing::error!(task = %id, %error, "a task waits for the next daemon"),
+        }
+    }
+}
+
 /// Queues or parks a task after the work on it has stopped, unless it has ended.
 fn after_work(supervisor: &Arc<Supervisor>, placed: &PlacedTask) {
     match placed.task.state {
@@ -161,6 +179,7 @@ fn scheduled(PlacedTask { place, task }: &PlacedTask) -> ScheduledTask {
         priority: order.priority,
         agent,
         account: order.account.clone(),
+        plan: order.plan.as_ref().map(|member| member.plan),
         exclusive: conversation(task).into_iter().chain(worktree(task)).collect(),
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use segue_core::Result;
 use segue_core::flows::tasks;
-use segue_core::model::{ChildReport, SessionId, TaskId};
+use segue_core::model::{ChildReport, SessionId, Task, WorkRef};
 
 use super::super::{SessionRequest, Supervisor};
 
-/// Sends the reports that can be sent now: those of the children of this task or, without one, all
-/// of them. A report that cannot be sent stays recorded, and the next call sends it.
-pub(super) async fn send_due(supervisor: &Arc<Supervisor>, parent: Option<TaskId>) {
+/// Sends the reports that can be sent now: those to this task or session or, without one, all of
+/// them. A report that cannot be sent stays recorded, and the next call sends it.
+pub(super) async fn send_due(supervisor: &Arc<Supervisor>, parent: Option<WorkRef>) {
     let due = match tasks::due_reports(&supervisor.ports, parent).await {
         Ok(due) => due,
         Err(error) => {
@@ -21,8 +21,16 @@ pub(super) async fn send_due(supervisor: &Arc<Supervisor>, parent: Option<TaskId
     for (session, report) in due {
         let (child, parent) = (report.child, report.parent);
         if let Err(error) = send(supervisor, session, report).await {
-            tracing::warn!(%child, %parent, %error, "a task cannot report to its parent now");
+            tracing::warn!(?child, ?parent, %error, "a task cannot report to its parent now");
         }
+    }
+}
+
+/// Sends the reports of a task to its parent, and to the agent that added it.
+pub(super) async fn send_of(supervisor: &Arc<Supervisor>, task: &Task) {
+    let spawner = task.order.spawner.as_ref().map(|spawner| WorkRef::Session(spawner.session));
+    for parent in spawner.into_iter().chain(task.order.parent.map(WorkRef::Task)) {
+        send_due(supervisor, Some(parent)).await;
     }
 }
 

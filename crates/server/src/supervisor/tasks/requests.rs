@@ -4,38 +4,51 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use segue_core::api::{
-    TaskAddRequest, TaskList, TaskListQuery, TaskListRequest, TaskReport, TaskRetryRequest,
-    TaskSummaryList, TaskView, TaskWaitRequest,
+    AgentReportAnswer, AgentReportRequest, TaskAddRequest, TaskList, TaskListQuery,
+    TaskListRequest, TaskReport, TaskRetryRequest, TaskSummaryList, TaskView, TaskWaitRequest,
 };
+use segue_core::flows::caller_environment;
 use segue_core::flows::requests::step;
 use segue_core::flows::tasks::{self, TaskEnd};
 use segue_core::model::{
-    MessageId, Principal, RequestKey, RequestStep, SessionId, Task, TaskId, TaskState, TaskWait,
+    AgentReport, MessageId, Principal, RequestKey, RequestStep, SessionId, Task, TaskId, TaskState,
+    TaskWait,
 };
-use segue_core::ports::{Change, Commit, PlacedTask};
+use segue_core::ports::{AgentReportQuery, Change, Commit, PlacedTask};
 use segue_core::rules::scope::RestrictedAction;
+use segue_core::rules::task_tree::TreeLimits;
 use segue_core::{Error, Kind, Result};
 use tokio::time::timeout;
 
 use super::super::{SessionRequest, Supervisor};
-use super::{reports, start_ready};
+use super::{queue_released, reports, start_ready};
+use crate::project;
 
 /// Adds a task, and starts it if it may start now. A repeated request returns the same task.
 pub(crate) async fn add(
     supervisor: &Arc<Supervisor>,
     principal: &Principal,
     key: Option<RequestKey>,
-    request: TaskAddRequest,
+    mut request: TaskAddRequest,
 ) -> Result<TaskReport> {
     let ports = &supervisor.ports;
+    if let Principal::Agent(_) = principal {
+        let sent = request.caller.environment;
+        request.caller.environment =
+            caller_environment::environment(ports, principal, sent).await?;
+    }
+    let limits = project::tree_limits(supervisor.config_file());
     // The daemon that gets this request again shows the current state of the task.
     let same_commit = |task: &Task| {
-        let answer = serde_json::to_string(&TaskReport { task: tasks::new_view(task.clone()) });
+        let answer = serde_json::to_string(&TaskReport {
+            task: tasks::new_view(task.clone()),
+            reports: Vec::new(),
+        });
         let answer = answer
             .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
         Ok(step(ports, key, RequestStep::Done { answer }))
     };
-    let placed = tasks::add(ports, principal, request, same_commit).await?;
+    let placed = tasks::add(ports, principal, request, &limits, same_commit).await?;
     if placed.task.state == TaskState::Queued {
         supervisor.tasks.queue(&placed);
         start_ready(supervisor);
@@ -56,7 +69,8 @@ pub(crate) async fn add_from_forge(
         is_new = true;
         Ok(changes)
     };
-    let placed = tasks::add(&supervisor.ports, principal, request, same_commit).await?;
+    let limits = TreeLimits::default();
+    let placed = tasks::add(&supervisor.ports, principal, request, &limits, same_commit).await?;
     if placed.task.state == TaskState::Queued && is_new {
         supervisor.tasks.queue(&placed);
         start_ready(supervisor);
@@ -108,8 +122,31 @@ pub(crate) async fn show(
     principal: &Principal,
     task: &str,
 ) -> Result<TaskReport> {
-    principal.allow(RestrictedAction::ReadTasks)?;
-    report(supervisor, tasks::find(&supervisor.ports, task).await?).await
+    let placed = tasks::find_for(&supervisor.ports, principal, task).await?;
+    let query = AgentReportQuery { task: Some(placed.task.id), session: None };
+    let reports = supervisor.ports.store.agent_reports(&query).await?;
+    Ok(TaskReport { reports, ..report(supervisor, placed).await? })
+}
+
+/// Records what an agent reports about its work, and sends it to its parent.
+pub(crate) async fn report_work(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    key: Option<RequestKey>,
+    request: &AgentReportRequest,
+) -> Result<AgentReportAnswer> {
+    let ports = &supervisor.ports;
+    let AgentReportRequest { state, text } = request;
+    // The answer is in the commit of the report, so that a repeated request reports once.
+    let same_commit = |report: &AgentReport| {
+        let answer = AgentReportAnswer { report: report.clone() };
+        let answer = serde_json::to_string(&answer)
+            .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
+        Ok(step(ports, key, RequestStep::Done { answer }))
+    };
+    let (report, parent) = tasks::report(ports, principal, (*state, text), same_commit).await?;
+    reports::send_due(supervisor, Some(parent)).await;
+    Ok(AgentReportAnswer { report })
 }
 
 /// Waits until a task has ended, or until only a person can make it go on. After the timeout,
@@ -119,8 +156,7 @@ pub(crate) async fn wait(
     principal: &Principal,
     request: TaskWaitRequest,
 ) -> Result<TaskReport> {
-    principal.allow(RestrictedAction::ReadTasks)?;
-    let id = tasks::find(&supervisor.ports, &request.task).await?.task.id;
+    let id = tasks::find_for(&supervisor.ports, principal, &request.task).await?.task.id;
     let rest = async {
         let store = &supervisor.ports.store;
         // An empty commit returns the sequence number of the last event.
@@ -165,8 +201,7 @@ pub(crate) async fn cancel(
     principal: &Principal,
     task: &str,
 ) -> Result<TaskReport> {
-    principal.allow(RestrictedAction::Tasks)?;
-    let PlacedTask { task, .. } = tasks::find(&supervisor.ports, task).await?;
+    let PlacedTask { task, .. } = tasks::find_to_change(&supervisor.ports, principal, task).await?;
     let id = task.id;
     if let Some(session) = task.session.filter(|_| task.state == TaskState::Running || asks(&task))
     {
@@ -180,6 +215,7 @@ pub(crate) async fn cancel(
         }
     }
     supervisor.tasks.leave_queue(id);
+    start_ready(supervisor);
     report(supervisor, tasks::by_id(&supervisor.ports, id).await?).await
 }
 
@@ -194,11 +230,11 @@ async fn record_cancelled(supervisor: &Arc<Supervisor>, task: &Task) -> Result<(
     }
     if task.state != TaskState::Cancelled {
         supervisor.count_usage(task.session).await;
-        tasks::end(&supervisor.ports, task, TaskEnd::new(TaskState::Cancelled, None)).await?;
+        let end = TaskEnd::new(TaskState::Cancelled, None);
+        let ended = tasks::end(&supervisor.ports, task, end).await?;
+        queue_released(supervisor, &ended.released).await;
     }
-    if let Some(parent) = task.order.parent {
-        reports::send_due(supervisor, Some(parent)).await;
-    }
+    reports::send_of(supervisor, task).await;
     Ok(())
 }
 
@@ -237,7 +273,8 @@ pub(crate) async fn retry(
 
 async fn report(supervisor: &Supervisor, placed: PlacedTask) -> Result<TaskReport> {
     let task = views(supervisor, vec![placed]).await?.pop();
-    Ok(TaskReport { task: task.ok_or_else(|| Error::internal("a task cannot be shown"))? })
+    let task = task.ok_or_else(|| Error::internal("a task cannot be shown"))?;
+    Ok(TaskReport { task, reports: Vec::new() })
 }
 
 async fn views(supervisor: &Supervisor, found: Vec<PlacedTask>) -> Result<Vec<TaskView>> {

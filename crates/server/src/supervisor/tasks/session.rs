@@ -30,8 +30,8 @@ impl TaskWorker {
         let mut name_taken = None;
         for _ in 0..MAX_NAMES_TRIED {
             let request = tasks::run_request(ports, &task.order, &environment);
-            // The user added the task, and may start each agent of a trusted project.
-            let plan = run::plan_unattended(ports, &Principal::User, &request).await?;
+            let principal = self.starter(task).await?;
+            let plan = run::plan_unattended(ports, &principal, &request).await?;
             self.wait_for_disk(&plan).await?;
             match self.start_planned(task, &plan, environment.clone()).await {
                 Err(error) if run::is_name_taken(&error) => name_taken = Some(error),
@@ -40,6 +40,18 @@ impl TaskWorker {
             }
         }
         Err(name_taken.unwrap_or_else(|| Error::internal("no name was tried")).into())
+    }
+
+    /// Returns who starts a task. The user may start each agent of a trusted project. An agent that
+    /// added the task starts it with the permission that it had then, or has now if that is stricter.
+    async fn starter(&self, task: &Task) -> Result<Principal> {
+        let Some(spawner) = &task.order.spawner else { return Ok(Principal::User) };
+        let session = self.supervisor.ports.store.session(spawner.session).await?;
+        let mut session = session.ok_or_else(|| {
+            Error::not_found("the session whose agent added the task was removed")
+        })?;
+        session.permission = session.permission.min(spawner.permission);
+        Ok(Principal::Agent(Box::new(session)))
     }
 
     /// The task has to wait if it needs a new worktree and the disk budget is used up.

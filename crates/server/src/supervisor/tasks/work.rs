@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use segue_core::flows::tasks::{self, TaskEnd};
-use segue_core::model::{FolderState, Session, SessionId, Task, TaskId, TaskState, TaskWait};
+use segue_core::model::{
+    FolderState, Session, SessionId, Task, TaskId, TaskState, TaskWait, WorkRef,
+};
 use segue_core::ports::{MessageQuery, PlacedTask, SessionQuery};
 use segue_core::rules::tasks::{
     TaskFacts, TaskHistory, TaskSession, TaskStep, TaskVerdict, TurnEnd, may_begin_anew, next_step,
@@ -12,8 +14,8 @@ use segue_core::rules::tasks::{
 use segue_core::{Error, Result};
 
 use super::super::{SessionRequest, Supervisor, is_ending};
-use super::reports;
 use super::turn::{self, TaskTurn};
+use super::{queue_released, reports};
 use crate::blocking::blocking;
 
 /// How the work on a task continues after a turn.
@@ -97,7 +99,7 @@ impl TaskWorker {
         if next == NextWork::TakeStep {
             self.take_step(task).await?;
             // Children may have ended before the task had a session.
-            reports::send_due(&self.supervisor, Some(self.id)).await;
+            reports::send_due(&self.supervisor, Some(WorkRef::Task(self.id))).await;
         }
         Ok(turn::wait(&self.supervisor, &self.task().await?).await?)
     }
@@ -218,7 +220,14 @@ impl TaskWorker {
             may_begin_anew: may_begin_anew(&task),
         };
         match verdict(end, history) {
-            TaskVerdict::Done => self.verify_and_end(&task, answer).await,
+            TaskVerdict::Done => {
+                match tasks::reported_failure(&self.supervisor.ports, &task).await? {
+                    Some(reason) => {
+                        self.end(&task, TaskEnd::new(TaskState::Failed { reason }, answer)).await
+                    }
+                    None => self.verify_and_end(&task, answer).await,
+                }
+            }
             TaskVerdict::Failed { reason } => {
                 self.end(&task, TaskEnd::new(TaskState::Failed { reason }, answer)).await
             }
@@ -247,10 +256,9 @@ impl TaskWorker {
     pub(super) async fn end(&self, task: &Task, end: TaskEnd) -> Result<NextWork> {
         self.cancel_message(task).await;
         self.supervisor.count_usage(task.session).await;
-        tasks::end(&self.supervisor.ports, task, end).await?;
-        if let Some(parent) = task.order.parent {
-            reports::send_due(&self.supervisor, Some(parent)).await;
-        }
+        let ended = tasks::end(&self.supervisor.ports, task, end).await?;
+        queue_released(&self.supervisor, &ended.released).await;
+        reports::send_of(&self.supervisor, task).await;
         Ok(NextWork::Stop)
     }
 

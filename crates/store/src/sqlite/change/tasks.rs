@@ -1,19 +1,23 @@
 //! Tasks: added at the end of the queue, then replaced whenever their state changes.
 
 use rusqlite::Transaction;
-use segue_core::model::{ChildReport, IssueKey, MessageId, SessionId, Task, TaskStateKind};
-use segue_core::ports::{Conflict, Missing};
+use segue_core::model::{
+    AgentReport, ChildReport, IssueKey, MessageId, SessionId, Task, TaskStateKind,
+};
+use segue_core::ports::{Conflict, MAX_AGENT_REPORTS, Missing};
 
-use super::address;
+use super::{address, plans};
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::read;
 use crate::sqlite::rows;
+use crate::sqlite::tasks::work_ref;
 use crate::sqlite::values::{Json, Time, Word};
 
 const INSERT: &str = "
     INSERT INTO tasks (id, key, created_at, fleet, agent, repository, issue, parent, session, state,
-                       detail, task_order, progress, attempts, started_at, ended_at, result)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+                       detail, task_order, progress, attempts, started_at, ended_at, result,
+                       spawner)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
 const UPDATE: &str = "
     UPDATE tasks SET fleet = ?2, agent = ?3, session = ?4, state = ?5, detail = ?6,
@@ -48,6 +52,7 @@ pub(super) fn add(transaction: &Transaction<'_>, task: &Task) -> Result<(), Sqli
         task.started_at.map(Time),
         task.ended_at.map(Time),
         task.result.as_ref().map(Json),
+        order.spawner.as_ref().map(|spawner| spawner.session.to_string()),
     ])?;
     Ok(())
 }
@@ -62,6 +67,9 @@ pub(super) fn set(
     let state = state.ok_or(Missing::Task(task.id))?;
     if state != from {
         return Err(Conflict::TaskHasMoved { id: task.id, state }.into());
+    }
+    if from == TaskStateKind::Queued {
+        plans::check_start(transaction, task)?;
     }
     check_session(transaction, task)?;
     transaction.prepare_cached(UPDATE)?.execute(rusqlite::params![
@@ -90,10 +98,26 @@ pub(super) fn add_report(
     transaction: &Transaction<'_>,
     ChildReport { message, child, parent, text, created_at }: &ChildReport,
 ) -> Result<(), SqliteFault> {
-    let sql = "INSERT INTO child_reports (message, child, parent, text, created_at)
-               VALUES (?1, ?2, ?3, ?4, ?5)";
-    let row = (Word(message), Word(child), Word(parent), text, Time(*created_at));
+    let sql = "INSERT INTO child_reports (message, child_kind, child, parent_kind, parent, text,
+                                          created_at)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let ((child_kind, child), (parent_kind, parent)) = (work_ref(*child), work_ref(*parent));
+    let row = (Word(message), child_kind, child, parent_kind, parent, text, Time(*created_at));
     transaction.prepare_cached(sql)?.execute(row)?;
+    Ok(())
+}
+
+pub(super) fn add_agent_report(
+    transaction: &Transaction<'_>,
+    report: &AgentReport,
+) -> Result<(), SqliteFault> {
+    let sql = "INSERT INTO agent_reports (session, task, detail) VALUES (?1, ?2, ?3)";
+    let row = (Word(&report.session), Word(&report.task), Json(report));
+    transaction.prepare_cached(sql)?.execute(row)?;
+    let sql = "
+        DELETE FROM agent_reports WHERE session = ?1 AND number NOT IN (
+            SELECT number FROM agent_reports WHERE session = ?1 ORDER BY number DESC LIMIT ?2)";
+    transaction.prepare_cached(sql)?.execute((Word(&report.session), MAX_AGENT_REPORTS))?;
     Ok(())
 }
 

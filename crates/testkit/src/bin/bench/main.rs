@@ -23,6 +23,7 @@ mod mcp;
 mod no_credentials;
 mod output;
 mod past;
+mod plans;
 mod recording;
 mod redaction;
 mod restore;
@@ -60,6 +61,7 @@ const MEASURES: [Measure; 21] = [
     ("handoff", conversations::conversions),
     ("redaction", redaction::measure),
     ("task", tasks::measure),
+    ("plan", plans::measure),
     ("worktree", worktrees::measure),
     ("delivery", deliveries::measure),
     ("streams", streams::measure),

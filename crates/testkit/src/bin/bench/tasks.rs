@@ -153,7 +153,7 @@ pub(crate) fn add_open(world: &World, count: usize) {
 }
 
 /// Returns a task that waits, so that the daemon does not start it.
-fn task(number: usize) -> Task {
+pub(crate) fn task(number: usize) -> Task {
     let until = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24);
     let until = number.is_multiple_of(2).then_some(until);
     Task {
@@ -175,6 +175,9 @@ fn task(number: usize) -> Task {
             mode: TaskMode::Headless,
             continues: None,
             reply: None,
+            vendor: None,
+            spawner: None,
+            plan: None,
         },
         state: TaskState::Waiting(TaskWait::UsageLimit { until }),
         attempts: 0,
@@ -206,6 +209,7 @@ fn choose_all() -> Duration {
             priority: TaskPriority::default(),
             agent: AgentKey { fleet: fleet.clone(), agent: agent(number) },
             account: account(),
+            plan: None,
             exclusive: Vec::new(),
         });
     }

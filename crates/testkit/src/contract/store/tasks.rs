@@ -1,19 +1,21 @@
 //! Tasks: stored in the order of the queue, replaced only if their state is the expected one.
 
 use segue_core::model::{
-    AccountKey, AgentName, ChildReport, FleetName, IssueKey, IssueRef, MessageId, RepositoryId,
-    RepositoryUrl, SessionId, Task, TaskId, TaskKey, TaskMode, TaskOrder, TaskPriority,
-    TaskProgress, TaskResult, TaskState, TaskStateKind, TaskWait, VendorId,
+    AccountKey, AgentName, AgentReport, ChildReport, FleetName, IssueKey, IssueRef, MessageId,
+    Permission, ReportedState, RepositoryId, RepositoryUrl, SessionId, Task, TaskId, TaskKey,
+    TaskMode, TaskOrder, TaskPriority, TaskProgress, TaskResult, TaskSpawner, TaskState,
+    TaskStateKind, TaskWait, VendorId, WorkRef,
 };
 use segue_core::ports::{
-    Change, IssueFilter, Store, TASK_BEGINNING_CHARACTERS, TaskPage, TaskQuery, TaskSummary,
+    AgentReportQuery, Change, IssueFilter, MAX_AGENT_REPORTS, Store, TASK_BEGINNING_CHARACTERS,
+    TaskPage, TaskQuery, TaskSummary,
 };
 use segue_core::{Error, Kind};
 use uuid::Uuid;
 
 use super::{Backend, Samples, assert_conflict, assert_refused, commit};
 
-fn task(samples: &Samples, agent: &str) -> Task {
+pub(super) fn task(samples: &Samples, agent: &str) -> Task {
     Task {
         id: TaskId::new(Uuid::now_v7()),
         key: None,
@@ -33,6 +35,9 @@ fn task(samples: &Samples, agent: &str) -> Task {
             mode: TaskMode::Headless,
             continues: None,
             reply: None,
+            vendor: None,
+            spawner: None,
+            plan: None,
         },
         state: TaskState::Queued,
         attempts: 0,
@@ -90,6 +95,7 @@ pub async fn a_query_returns_the_tasks_that_meet_all_of_its_conditions(backend: 
     let second = Task { session: Some(own), ..about(task(&samples, "coder"), &key) };
     let mut third = about(task(&samples, "tester"), &issue("tester", "41"));
     (third.order.parent, third.state) = (Some(first.id), TaskState::Done);
+    third.order.spawner = Some(TaskSpawner { session: own, permission: Permission::Ask });
     add(&*store, &[&first, &second, &third]).await.unwrap();
     let default = TaskQuery::default;
     let agent = Some(AgentName::parse("coder").unwrap());
@@ -105,6 +111,7 @@ pub async fn a_query_returns_the_tasks_that_meet_all_of_its_conditions(backend: 
         (TaskQuery { agent: agent.clone(), ..default() }, vec![&first, &second]),
         (TaskQuery { session: Some(own), agent, ..default() }, vec![&second]),
         (TaskQuery { parent: Some(first.id), ..default() }, vec![&third]),
+        (TaskQuery { spawner: Some(own), ..default() }, vec![&third]),
         (TaskQuery { issue: Some(key), ..default() }, vec![&second]),
         (TaskQuery { issue: Some(issue("tester", "4")), ..default() }, vec![]),
         (TaskQuery { about: issue_filter("4", None), ..default() }, vec![&second]),
@@ -258,22 +265,56 @@ pub async fn a_report_to_a_parent_is_kept_until_it_is_sent_once(backend: &impl B
     let (store, samples) = (backend.open().await, Samples::default());
     let [one, two] = ["one", "two"].map(|agent| task(&samples, agent));
     add(&*store, &[&one, &two]).await.unwrap();
-    let report = |parent: &Task, text: &str| ChildReport {
+    let session = SessionId::new(Uuid::now_v7());
+    let report = |parent: WorkRef, text: &str| ChildReport {
         message: MessageId::new(Uuid::now_v7()),
-        child: two.id,
-        parent: parent.id,
+        child: if text == "second" { WorkRef::Session(session) } else { WorkRef::Task(two.id) },
+        parent,
         text: text.to_owned(),
         created_at: samples.time(),
     };
-    let reports = [report(&one, "a \"b\"\nc"), report(&two, "second"), report(&one, "third")];
+    let parent = WorkRef::Task(one.id);
+    let reports = [
+        report(parent, "a \"b\"\nc"),
+        report(WorkRef::Session(session), "second"),
+        report(parent, "third"),
+    ];
     let change = |report: &ChildReport| Change::AddChildReport(Box::new(report.clone()));
     store.commit(commit(reports.iter().map(change).collect::<Vec<_>>())).await.unwrap();
     let store = backend.open().await;
     assert_eq!(store.child_reports(None).await.unwrap(), reports);
-    let of_one = store.child_reports(Some(one.id)).await.unwrap();
+    let of_session = store.child_reports(Some(WorkRef::Session(session))).await.unwrap();
+    assert_eq!(of_session, [reports[1].clone()]);
+    let of_one = store.child_reports(Some(parent)).await.unwrap();
     assert_eq!(of_one, [reports[0].clone(), reports[2].clone()]);
     let send = || store.commit(commit([Change::SendChildReport(reports[0].message)]));
     send().await.unwrap();
     assert_conflict(send().await, &["was sent already"]);
     assert_eq!(store.child_reports(None).await.unwrap(), reports[1..]);
+}
+
+pub async fn the_newest_reports_of_an_agent_are_kept(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let [own, other] = [1, 2].map(|_| SessionId::new(Uuid::now_v7()));
+    let task = TaskId::new(Uuid::now_v7());
+    let report = |session, number: u32| AgentReport {
+        session,
+        task: (number % 2 == 0).then_some(task),
+        state: ReportedState::Progress,
+        text: format!("step {number}"),
+        at: samples.time(),
+    };
+    let add = |report: AgentReport| Change::AddAgentReport(Box::new(report));
+    let many = (0..MAX_AGENT_REPORTS + 2).map(|number| add(report(own, number)));
+    let changes: Vec<Change> = many.chain([add(report(other, 0))]).collect();
+    store.commit(commit(changes)).await.unwrap();
+    let store = backend.open().await;
+    let of = |session, task| AgentReportQuery { session, task };
+    let kept = store.agent_reports(&of(Some(own), None)).await.unwrap();
+    assert_eq!(kept.len(), MAX_AGENT_REPORTS as usize);
+    assert_eq!(kept.first().unwrap().text, "step 2");
+    assert_eq!(kept.last(), Some(&report(own, MAX_AGENT_REPORTS + 1)));
+    let of_task = store.agent_reports(&of(None, Some(task))).await.unwrap();
+    assert_eq!(of_task.len(), MAX_AGENT_REPORTS as usize / 2 + 1);
+    assert_eq!(store.agent_reports(&of(Some(other), None)).await.unwrap(), [report(other, 0)]);
 }
