@@ -17,6 +17,7 @@ mod journey;
 mod opencode;
 mod pi;
 mod shared;
+mod supervisor;
 mod turns;
 
 use std::process::Command;
