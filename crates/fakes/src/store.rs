@@ -17,8 +17,8 @@ use segue_core::model::{
     DeliveryId, DeliverySummary, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState,
     IssueKey, IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
     Plan, PlanTask, PolledRepository, ReplyState, RepositoryId, RequestKey, RequestRecord,
-    RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor,
-    Timer, TrackedIssue, TrackedIssueKey, Trust, VendorId, WorkRef,
+    RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, Timer,
+    TrackedIssue, TrackedIssueKey, Trust, VendorId, WorkRef,
 };
 use segue_core::ports::{
     AgentReportQuery, Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, PlanQuery,
