@@ -305,3 +305,37 @@ async fn unknown_resource_and_prompt_are_errors_that_name_the_known_ones() {
     let text = response["result"]["messages"][0]["content"]["text"].as_str().unwrap();
     assert!(text.contains("> fix it\n> now") && text.contains("vendor `demo`"), "{text}");
 }
+
+#[tokio::test]
+async fn task_that_has_not_ended_is_waited_for_again_and_a_report_is_a_change() {
+    let task = |ended_at: Value| {
+        json!({"task": {
+            "id": ID, "key": null, "state": "running", "reason": null, "agent": "coder",
+            "session": null, "address": null, "repository": null, "issue": null,
+            "worktree": null, "branch": null, "prompt": "x", "parent": null, "plan": null,
+            "priority": 0, "attempts": 1, "result": null, "created_at": "2026-01-01T00:00:00Z",
+            "started_at": null, "ended_at": ended_at,
+        }})
+    };
+    let report = json!({"report": {"session": ID, "task": null, "state": "done", "text": "x",
+        "at": "2026-01-01T00:00:00Z"}});
+    let api = FakeApi::new(move |call| match call.path.as_str() {
+        "/v1/tasks/wait" => Some(Ok(task(Value::Null))),
+        "/v1/tasks/report" => Some(Ok(report.clone())),
+        _ => Some(Ok(task(json!("2026-01-01T00:00:00Z")))),
+    });
+    let mut client = LineClient::initialized(std::sync::Arc::clone(&api)).await;
+    let (_, text) = client.call("task_wait", json!({"task": "0190", "seconds": 5})).await;
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer["reached"], false, "{answer}");
+    assert!(answer["note"].as_str().unwrap().contains("call `task_wait` again"), "{answer}");
+    let (_, text) = client.call("task_add", json!({"agent": "coder", "prompt": "x"})).await;
+    assert!(text.contains("\"reached\":true"), "{text}");
+    let (_, text) = client.call("task_report", json!({"state": "done", "text": "x"})).await;
+    assert!(text.contains("\"reported\":\"done\""), "{text}");
+    let calls = api.calls();
+    let changes: Vec<bool> = calls.iter().map(|call| call.is_change).collect();
+    assert_eq!(changes, [false, true, true]);
+    assert_eq!(calls[0].body["timeout_ms"], 5000);
+    assert_eq!(calls[2].body, json!({"state": "done", "text": "x"}));
+}

@@ -143,8 +143,8 @@ fn lines(tool: &str, arguments: &Value) -> String {
 }
 
 /// Calls a tool as an agent. Returns whether it failed, and its text.
-fn call_as(agent: &StandIn<'_>, tool: &str, arguments: Value) -> (bool, String) {
-    let outcome = agent.run(&format!("$SEGUE mcp <<'END'\n{}END\n", lines(tool, &arguments)));
+fn call_as(agent: &StandIn<'_>, tool: &str, arguments: &Value) -> (bool, String) {
+    let outcome = agent.run(&format!("$SEGUE mcp <<'END'\n{}END\n", lines(tool, arguments)));
     let mut answers = outcome.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
     let answer: Value = answers.find(|it: &Value| it["id"] == 1).unwrap();
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
@@ -175,12 +175,12 @@ fn server_inside_an_agent_has_the_rights_of_its_session() {
         ("agent_handoff", json!({"session": "coder", "to": "demo"}), "may not act on sessions"),
     ];
     for (tool, arguments, expected) in refused {
-        let (failed, text) = call_as(&coder, tool, arguments);
+        let (failed, text) = call_as(&coder, tool, &arguments);
         assert!(failed && text.contains(expected), "{tool}: {text}");
     }
-    let (failed, text) = call_as(&coder, "agent_list", json!({}));
+    let (failed, text) = call_as(&coder, "agent_list", &json!({}));
     assert!(!failed && text.contains("/coder") && !text.contains("/other"), "{text}");
-    let (failed, text) = call_as(&coder, "agent_start", json!({"vendor": "demo", "name": "kid"}));
+    let (failed, text) = call_as(&coder, "agent_start", &json!({"vendor": "demo", "name": "kid"}));
     assert!(!failed && text.contains("/kid"), "{text}");
     assert_eq!(world.sessions().len(), 3);
 }

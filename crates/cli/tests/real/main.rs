@@ -18,6 +18,7 @@ mod opencode;
 mod pi;
 mod screens;
 mod shared;
+mod supervisor;
 mod turns;
 
 use std::process::Command;

@@ -1,6 +1,7 @@
 //! The tools. Their names and parameters are documented in `docs/mcp.md` and stay the same.
 
 mod agents;
+mod plans;
 mod reading;
 mod tasks;
 mod waiting;
@@ -70,7 +71,7 @@ const fn entry<T: McpTool + 'static>() -> ToolEntry {
 }
 
 /// All tools.
-static TOOLS: [ToolEntry; 10] = [
+static TOOLS: [ToolEntry; 13] = [
     entry::<agents::AgentList>(),
     entry::<agents::AgentStatus>(),
     entry::<agents::AgentStart>(),
@@ -81,6 +82,9 @@ static TOOLS: [ToolEntry; 10] = [
     entry::<agents::AgentHandoff>(),
     entry::<tasks::TaskAdd>(),
     entry::<tasks::TaskWait>(),
+    entry::<tasks::TaskReporting>(),
+    entry::<plans::PlanApply>(),
+    entry::<plans::PlanShow>(),
 ];
 
 pub(crate) fn all() -> &'static [ToolEntry] {

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use segue_core::Result;
-use segue_core::api::{TaskAddRequest, TaskReport, TaskWaitRequest};
-use segue_core::model::TaskMode;
+use segue_core::api::{
+    AgentReportAnswer, AgentReportRequest, TaskAddRequest, TaskReport, TaskWaitRequest,
+};
+use segue_core::model::{ReportedState, TaskMode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -110,6 +112,37 @@ impl McpTool for TaskWait {
             answer["note"] = json!("not over yet: call `task_wait` again with the same arguments");
         }
         Ok(answer)
+    }
+}
+
+/// `task_report`
+pub(super) struct TaskReporting;
+
+/// The parameters of `task_report`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TaskReportParameters {
+    /// The report: what was done, or why it failed.
+    text: String,
+    /// What is reported. The default value is `progress`.
+    #[serde(default)]
+    state: Option<ReportedState>,
+}
+
+impl McpTool for TaskReporting {
+    const NAME: &'static str = "task_report";
+    const DESCRIPTION: &'static str = "Reports your own work to the agent that started you, or that \
+        added your task. It gets the report once, as a message. Report `done` with your result, or \
+        `failed` with the reason, before you end your turn.";
+    const IS_READ_ONLY: bool = false;
+    type Parameters = TaskReportParameters;
+
+    async fn call(api: Arc<dyn ApiCalls>, parameters: TaskReportParameters) -> Result<Value> {
+        let state = parameters.state.unwrap_or(ReportedState::Progress);
+        let request = AgentReportRequest { state, text: parameters.text };
+        let answer: AgentReportAnswer = change(api.as_ref(), "/v1/tasks/report", &request).await?;
+        let AgentReportAnswer { report } = answer;
+        Ok(json!({"reported": report.state, "at": report.at}))
     }
 }
 

@@ -271,6 +271,26 @@ fn model_or_instructions_for_a_vendor_of_the_file_are_refused() {
 }
 
 #[test]
+fn mcp_is_trusted_and_refused_for_a_vendor_that_cannot_use_it() {
+    let agent = |vendor: &str, mcp: &str| {
+        let vendors = "[vendors.tool]\ncommand = [\"tool\"]\n";
+        read(&format!("[[agents]]\nname = \"a\"\nvendor = \"{vendor}\"\n{mcp}{vendors}"))
+    };
+    let plain = agent("claude", "").unwrap();
+    let with_tools = agent("claude", "mcp = true\n").unwrap();
+    assert!(with_tools.agents[0].mcp && !plain.agents[0].mcp);
+    assert_ne!(with_tools.claims, plain.claims);
+    assert_eq!(agent("claude", "mcp = false\n").unwrap().claims, plain.claims);
+    for (vendor, words) in [("demo", "cannot use MCP servers"), ("tool", "does not support `mcp`")]
+    {
+        let error = agent(vendor, "mcp = true\n").unwrap_err();
+        assert!(error.message.contains("line 4"), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+        assert!(agent(vendor, "mcp = false\n").is_ok());
+    }
+}
+
+#[test]
 fn invalid_description_of_a_vendor_is_an_error_that_names_its_line() {
     let table = [
         ("[vendors.mytool]\ncommand = []\n".to_owned(), "is empty"),

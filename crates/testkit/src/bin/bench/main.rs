@@ -45,7 +45,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 21] = [
+const MEASURES: [Measure; 22] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
