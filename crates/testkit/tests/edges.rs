@@ -166,6 +166,8 @@ const ROOMS: [Room; 7] = [
             "crates/store/",
             "crates/conformance/",
             "crates/testkit/",
+            // The keywords that get a colour.
+            "crates/tui/src/syntax.rs",
             "crates/vendors/src/openclaw/",
             "crates/vendors/src/opencode/",
         ],
