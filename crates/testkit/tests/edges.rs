@@ -43,6 +43,7 @@ const EDGES: [(&str, &[&str]); 14] = [
         &[
             "segue-conformance",
             "segue-core",
+            "segue-fakes",
             "segue-forges",
             "segue-git",
             "segue-host",

@@ -101,7 +101,7 @@ pub(crate) async fn find(api: &dyn ApiCalls, address: &str) -> Result<SessionVie
 }
 
 /// `agent_start`
-pub(super) struct AgentStart;
+pub(super) struct AgentStarting;
 
 /// The parameters of `agent_start`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -129,7 +129,7 @@ pub(super) struct StartParameters {
     mcp: bool,
 }
 
-impl McpTool for AgentStart {
+impl McpTool for AgentStarting {
     const NAME: &'static str = "agent_start";
     const DESCRIPTION: &'static str = "Starts another coding agent in a session of its own, and \
         returns at once. Its `session` is the address for the other tools: call `agent_wait` to \

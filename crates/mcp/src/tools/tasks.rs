@@ -75,7 +75,7 @@ impl McpTool for TaskAdd {
 }
 
 /// `task_wait`
-pub(super) struct TaskWait;
+pub(super) struct TaskWaitTool;
 
 /// The parameters of `task_wait`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -89,7 +89,7 @@ pub(super) struct TaskWaitParameters {
     seconds: Option<u64>,
 }
 
-impl McpTool for TaskWait {
+impl McpTool for TaskWaitTool {
     const NAME: &'static str = "task_wait";
     const DESCRIPTION: &'static str = "Waits until a task has ended; returns its state and the \
         `answer` of its agent. If `reached` is false, it is not over yet: call again with the same \

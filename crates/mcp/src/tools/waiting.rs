@@ -30,7 +30,7 @@ const STILL_WORKING: &str =
     "the agent is not there yet: call `agent_wait` again with the same arguments";
 
 /// `agent_wait`
-pub(super) struct AgentWait;
+pub(super) struct AgentWaitTool;
 
 /// The parameters of `agent_wait`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ pub(super) struct WaitParameters {
     seconds: Option<u64>,
 }
 
-impl McpTool for AgentWait {
+impl McpTool for AgentWaitTool {
     const NAME: &'static str = "agent_wait";
     const DESCRIPTION: &'static str = "Waits until an agent's turn is over, it asks a question, or it \
         has ended; returns its status and its `last_answer`. If `reached` is false, it still works: \
