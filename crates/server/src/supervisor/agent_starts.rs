@@ -24,7 +24,8 @@ impl Supervisor {
         let now = self.ports.clock.now();
         let mut windows = self.agent_starts.windows.lock().unwrap_or_else(PoisonError::into_inner);
         windows.retain(|_, window| !window.is_empty(now));
-        let window = windows.entry(own.id).or_default();
-        window.take(limits, now).map_err(|refusal| tasks::refused(own, refusal))
+        let taken = windows.entry(own.id).or_default().take(limits, now);
+        drop(windows);
+        taken.map_err(|refusal| tasks::refused(own, refusal))
     }
 }

@@ -1,5 +1,7 @@
 //! Plans: replaced only if nothing has changed them since they were read.
 
+use std::slice::from_ref;
+
 use segue_core::model::{
     FailurePolicy, FleetName, Plan, PlanControl, PlanCounts, PlanGate, PlanId, PlanMembership,
     PlanName, PlanTask, PlanTaskDefinition, PlanTaskEnd, PlanTaskName, PlanTaskState, TaskState,
@@ -125,8 +127,8 @@ pub async fn a_query_returns_the_tasks_of_a_plan_that_meet_all_of_its_conditions
     let (plan, name) = (own.id, design.name.clone());
     let changes = [put_task(&changed), Change::RemovePlanTask { plan, name }];
     store.commit(commit(changes)).await.unwrap();
-    assert_eq!(found(&PlanTaskQuery::needing(own.id, &lint.name)).await, [changed.clone()]);
-    assert_eq!(found(&PlanTaskQuery::needing(own.id, &design.name)).await, [lint.clone()]);
+    assert_eq!(found(&PlanTaskQuery::needing(own.id, &lint.name)).await, from_ref(&changed));
+    assert_eq!(found(&PlanTaskQuery::needing(own.id, &design.name)).await, from_ref(&lint));
     assert_eq!(found(&all()).await, [changed, lint]);
     assert_eq!(found(&PlanTaskQuery::of(other.id)).await, [foreign]);
 }

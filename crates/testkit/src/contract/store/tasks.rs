@@ -299,7 +299,7 @@ pub async fn the_newest_reports_of_an_agent_are_kept(backend: &impl Backend) {
     let (task, at) = (TaskId::new(Uuid::now_v7()), samples.time());
     let report = |session, number: u32| AgentReport {
         session,
-        task: (number % 2 == 0).then_some(task),
+        task: number.is_multiple_of(2).then_some(task),
         state: ReportedState::Progress,
         text: format!("step {number}"),
         at,
