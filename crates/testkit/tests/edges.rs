@@ -41,6 +41,7 @@ const EDGES: [(&str, &[&str]); 13] = [
         &[
             "segue-conformance",
             "segue-core",
+            "segue-fakes",
             "segue-forges",
             "segue-git",
             "segue-host",
