@@ -1,4 +1,4 @@
-//! Plans are applied, approved and retried.
+//! Plans are applied and approved.
 
 use segue_testkit::World;
 use segue_testkit::events::Events;
@@ -48,40 +48,18 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         },
         ..Scenario::PLAIN
     },
-    Scenario {
-        name: "plan-retry",
-        prepare: |world| {
-            with_plan(world, "on_failure = \"retry\"\nretries = 1\n");
-            let file = std::fs::read_to_string(world.project().join(FILE)).unwrap();
-            let last = "The word: {{ tasks.first.answer }}";
-            world.write(FILE, &file.replace(last, "/fail"));
-        },
-        act: apply,
-        settle: |world| drop(wait_ended(world)),
-        check: |world, outcome| {
-            if outcome.status == 0 {
-                each_task_ended_once(world);
-            }
-        },
-        repeat: |world| {
-            let again = apply(world);
-            assert_eq!(again.status, 0, "{again:#?}");
-            each_task_ended_once(world);
-        },
-        ..Scenario::PLAIN
-    },
 ];
 
 /// Writes a plan with two tasks of two agents. The second one has further lines.
 fn with_plan(world: &World, lines: &str) {
     with_project(world);
-    let first = prompt(NAME);
+    let (first, second) = (prompt(NAME), prompt("beta"));
     world.write(
         FILE,
         &format!(
             "name = \"release\"\n\n[tasks.first]\nagent = \"{NAME}\"\nprompt = \"{first}\"\n\n\
              [tasks.second]\nneeds = [\"first\"]\nagent = \"beta\"\n\
-             prompt = \"The word: {{{{ tasks.first.answer }}}}\"\n{lines}"
+             prompt = \"{second}, not: {{{{ tasks.first.answer }}}}\"\n{lines}"
         ),
     );
 }
@@ -125,7 +103,7 @@ fn plan_was_carried_out_once(world: &World) {
     let second = &world.json(["task", "show", &id, "--json"])["task"];
     assert_eq!((&second["state"], &second["attempts"]), (&json!("done"), &json!(1)), "{second:#}");
     let prompt = second["prompt"].as_str().unwrap();
-    assert!(prompt.starts_with("The word: ```\n"), "{prompt}");
+    assert!(prompt.contains(", not: ```\nI will remember "), "{prompt}");
 }
 
 /// Checks that the plan is done, and that each of its tasks has one end in the log.

@@ -234,7 +234,7 @@ fn removed_task_that_failed_does_not_stop_the_plan() {
 }
 
 /// A plan in memory, which is advanced like the flows advance a stored plan.
-struct Simulation {
+struct PlanSimulation {
     plan: Plan,
     tasks: BTreeMap<PlanTaskName, PlanTask>,
     /// How often each task has ended.
@@ -242,7 +242,7 @@ struct Simulation {
     order: Vec<PlanTaskName>,
 }
 
-impl Simulation {
+impl PlanSimulation {
     fn new(tasks: &[(String, PlanTaskDefinition)], max_parallel: Option<u32>) -> Self {
         let tasks: Vec<(&str, PlanTaskDefinition)> =
             tasks.iter().map(|(name, it)| (name.as_str(), it.clone())).collect();
@@ -363,7 +363,7 @@ proptest! {
         max_parallel in prop::option::of(1..4u32),
         choices in prop::collection::vec((any::<prop::sample::Index>(), 0..12u8), 0..200),
     ) {
-        let mut plan = Simulation::new(&tasks, max_parallel);
+        let mut plan = PlanSimulation::new(&tasks, max_parallel);
         plan.check();
         for (which, what) in choices {
             let (released, all) =

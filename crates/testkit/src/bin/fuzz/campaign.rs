@@ -17,7 +17,7 @@ use crate::{corpus, shrink, work};
 const TURN_SECONDS: u64 = 10;
 
 /// The settings of a run.
-pub(crate) struct Plan {
+pub(crate) struct CampaignPlan {
     seed: u64,
     seconds: u64,
     /// At most this many cases of each target.
@@ -25,7 +25,7 @@ pub(crate) struct Plan {
     targets: Vec<FuzzTarget>,
 }
 
-impl Plan {
+impl CampaignPlan {
     /// Parses the command line. `None` if an argument is unknown or a number is missing or invalid.
     pub(crate) fn read(words: &[&str]) -> Option<Self> {
         let mut plan = Self { seed: 0, seconds: 1800, cases: u64::MAX, targets: Vec::new() };
@@ -56,7 +56,7 @@ struct TargetProgress {
 }
 
 /// Runs the cases of all targets of the plan. Returns `true` if none failed.
-pub(crate) fn run(plan: &Plan) -> bool {
+pub(crate) fn run(plan: &CampaignPlan) -> bool {
     println!("seed {0}: `fuzz --seed {0}` runs the same cases", plan.seed);
     let until = Instant::now() + Duration::from_secs(plan.seconds);
     let progress = plan.targets.iter().map(|target| TargetProgress { target: *target, next: 0 });
@@ -100,7 +100,7 @@ fn next_target(waiting: &Mutex<VecDeque<TargetProgress>>) -> Option<TargetProgre
 
 /// Runs cases of one target for a limited time. `Err` if a case failed.
 fn run_for_a_while(
-    plan: &Plan,
+    plan: &CampaignPlan,
     progress: TargetProgress,
     until: Instant,
 ) -> Result<TargetProgress, TargetProgress> {
@@ -128,7 +128,7 @@ fn run_for_a_while(
 
 /// Minimizes a case that failed, stores it in a file, and prints the command that runs it again.
 fn store_failure(
-    plan: &Plan,
+    plan: &CampaignPlan,
     target: FuzzTarget,
     number: u64,
     why: &str,

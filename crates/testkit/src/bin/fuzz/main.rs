@@ -51,7 +51,7 @@ fn main() -> ExitCode {
             true
         }
         ["regressions"] => campaign::regressions(),
-        words => match campaign::Plan::read(words) {
+        words => match campaign::CampaignPlan::read(words) {
             Some(plan) => campaign::run(&plan),
             None => {
                 println!("{USAGE}\n\ntargets: {}", FuzzTarget::names().join(" "));
