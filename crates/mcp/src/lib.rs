@@ -20,7 +20,6 @@ pub use stdio::serve_stdio;
 pub use tools::{ToolListing, ToolParameter, listing};
 
 #[cfg(test)]
-#[expect(clippy::needless_pass_by_value, reason = "the calls of tests stay short")]
 mod fake;
 #[cfg(test)]
 #[expect(clippy::needless_pass_by_value, reason = "the calls of tests stay short")]
