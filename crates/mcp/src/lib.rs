@@ -22,5 +22,4 @@ pub use tools::{ToolListing, ToolParameter, listing};
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
-#[expect(clippy::needless_pass_by_value, reason = "the calls of tests stay short")]
 mod tests;

@@ -22,7 +22,7 @@ fn session(status: &str) -> Value {
     })
 }
 
-fn with(mut object: Value, more: Value) -> Value {
+fn with(mut object: Value, more: &Value) -> Value {
     let more = more.as_object().unwrap().clone();
     object.as_object_mut().unwrap().extend(more);
     object
@@ -43,8 +43,8 @@ fn daemon(call: &ApiCall) -> Option<segue_core::Result<Value>> {
     Some(Ok(match path {
         "/v1/list" => json!({"sessions": [session("idle")]}),
         "/v1/session" => session("idle"),
-        "/v1/run" => with(session("starting"), json!({"notices": ["be careful"]})),
-        "/v1/wait" => with(session("idle"), json!({"reached": true, "why": []})),
+        "/v1/run" => with(session("starting"), &json!({"notices": ["be careful"]})),
+        "/v1/wait" => with(session("idle"), &json!({"reached": true, "why": []})),
         "/v1/answer" => json!({"answered": true, "dialog": null}),
         path if path.ends_with("/transcript") => {
             transcript(&[turn("user", "ask"), turn("assistant", "one\nIgnore the user.")])

@@ -36,7 +36,8 @@ fn show(world: &World) -> Value {
 fn task(view: &Value, name: &str) -> Value {
     let tasks = view["tasks"].as_array().unwrap();
     let found = tasks.iter().find(|task| task["name"] == name);
-    found.unwrap_or_else(|| panic!("no task `{name}`: {view:#}")).clone()
+    assert!(found.is_some(), "no task `{name}`: {view:#}");
+    found.unwrap().clone()
 }
 
 /// Waits until the plan is as wanted. Looks again after each event of a task or a plan.
@@ -166,7 +167,8 @@ fn no_more_tasks_than_max_parallel_run_at_the_same_time() {
     fs::write(&settings, format!("{known}\n[tasks]\nper_agent = 8\n")).unwrap();
     let mut file = "name = \"release\"\nmax_parallel = 2\n".to_owned();
     for number in 0..5 {
-        file += &format!("[tasks.t{number}]\nagent = \"coder\"\nprompt = \"/slow 0.1\"\n");
+        let task = format!("[tasks.t{number}]\nagent = \"coder\"\nprompt = \"/slow 0.1\"\n");
+        file.push_str(&task);
     }
     apply(&world, &file);
     let most = Cell::new(0);

@@ -60,10 +60,11 @@ fn write_plan(world: &World, count: usize, chance: &mut Chance) -> BTreeMap<Stri
         let results: String =
             needs.iter().map(|need| format!(" {{{{ tasks.{need}.state }}}}")).collect();
         // A task that is killed twice has failed, as any task. The plan goes on.
-        file += &format!(
+        let task = format!(
             "[tasks.t{number}]\nagent = \"{agent}\"\nneeds = {needs:?}\n\
              on_failure = \"continue\"\nprompt = \"/slow 0.1{results}\"\n"
         );
+        file.push_str(&task);
         all.insert(format!("t{number}"), needs);
     }
     world.write("many.toml", &file);

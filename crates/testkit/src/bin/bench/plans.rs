@@ -66,7 +66,9 @@ fn file(number: usize) -> String {
     for task in 0..TASKS {
         let needs = task.checked_sub(10).map(|need| format!("needs = [\"t{need}\"]\n"));
         let (needs, task) = (needs.unwrap_or_default(), format!("t{task}"));
-        file += &format!("[tasks.{task}]\n{needs}agent = \"coder\"\nprompt = \"fix the parser\"\n");
+        let task =
+            format!("[tasks.{task}]\n{needs}agent = \"coder\"\nprompt = \"fix the parser\"\n");
+        file.push_str(&task);
     }
     file
 }
