@@ -187,6 +187,25 @@ impl VendorTrial {
         read.is_ok() && found
     }
 
+    /// Waits until the vendor's own transcript of a session's conversation contains these words of the
+    /// user. Vendors' programs write it later than they act.
+    pub fn wait_recorded(&self, name: &str, words: &str) {
+        let session = self.wait_session(name, |it| !it["vendor_session_id"].is_null());
+        let transcript = self.transcript(&session);
+        let mut folders: Vec<&Path> = transcript.ancestors().skip(1).collect();
+        folders.reverse();
+        // The vendor's program creates these folders, too.
+        for pair in folders.windows(2) {
+            let [parent, folder] = pair else { continue };
+            if !folder.exists() {
+                wait::until(&[parent], "the folder of the transcript", || folder.exists());
+            }
+        }
+        let expected = format!("the transcript contains `{words}`");
+        let folder: Vec<&Path> = folders.pop().into_iter().collect();
+        wait::until(&folder, &expected, || self.is_recorded(&session, words));
+    }
+
     /// Kills all processes and resumes all sessions.
     pub fn kill_and_resume(&self) {
         self.world.kill_everything();

@@ -43,7 +43,7 @@ await Scenario.run(async (scenario) => {
   await tab.goto(new URL("/sessions", link).href);
   await tab.getByText("fox").first().waitFor();
   await page.goto(new URL("/settings", link).href);
-  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByRole("button", { name: "Log out", exact: true }).click();
   for (const it of [page, tab]) {
     await it.getByText("segue web").waitFor();
     assert.equal(await it.getByText("fox").count(), 0);

@@ -37,7 +37,7 @@ fn message_waits_until_a_permission_question_is_answered() {
         assert_eq!(answered, [format!("{choice} to: Allow? [1 yes, 2 no]")]);
         // The page and the screen learn from this event that the question is known.
         let asked = scene::event_texts(&world, "alpha", "asked");
-        assert_eq!(asked, ["Allow? [1 yes, 2 no]"]);
+        assert_eq!(asked, ["permission: Allow? [1 yes, 2 no]"]);
         let answers = answers(&world);
         assert!(answers.contains(outcome), "{answers}");
     }

@@ -50,7 +50,8 @@ pub(super) fn mid_tool(trial: &mut VendorTrial) {
     expect(*launches == 2, "the agent was started again once", || format!("{launches} launches"));
 }
 
-/// Starts an agent that runs a long tool. Returns the process id of the tool.
+/// Starts an agent that runs a long tool, and waits until its conversation is on disk. Returns the
+/// process id of the tool.
 fn start_tool(trial: &VendorTrial) -> u32 {
     let message = "BETA [[tool: echo $$ > pid; exec sleep 987]]";
     let vendor = trial.vendor();
@@ -59,6 +60,7 @@ fn start_tool(trial: &VendorTrial) -> u32 {
     let folder = trial.world.project();
     let pid = || fs::read_to_string(folder.join("pid")).ok()?.trim().parse().ok();
     wait::until(&[&folder], "the tool runs", || pid().is_some());
+    trial.wait_recorded("b", "BETA");
     pid().expect("a process")
 }
 
