@@ -166,7 +166,7 @@ fn child_of_an_agent_is_never_used_as_an_agent_of_the_project() {
     scene::write_shop(&world, "[[agents]]\nname = \"reviewer\"\nvendor = \"demo\"\n");
     let outcome = world.segue(["up"]);
     assert_eq!(outcome.status, 4, "{outcome:#?}");
-    assert!(outcome.stderr.contains("segue rm shop/reviewer"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("segue rename shop/reviewer NAME"), "{outcome:#?}");
     assert_eq!(world.session("reviewer")["launches"], 1);
 }
 
