@@ -170,6 +170,12 @@ impl VendorTrial {
     pub fn wait_recorded(&self, session: &Value, words: &str) {
         let transcript = self.transcript(session);
         let folder = transcript.parent().expect("a folder");
+        let mut folders: Vec<&Path> = folder.ancestors().collect();
+        folders.reverse();
+        // The program creates the folders of its first transcript, too.
+        for pair in folders.windows(2).filter(|pair| !pair[1].exists()) {
+            wait::until(&[pair[0]], "the folder of the transcript is there", || pair[1].exists());
+        }
         let expected = format!("the transcript has \"{words}\"");
         wait::until(&[folder], &expected, || self.is_recorded(session, words));
     }
@@ -185,25 +191,6 @@ impl VendorTrial {
                 if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
         read.is_ok() && found
-    }
-
-    /// Waits until the vendor's own transcript of a session's conversation contains these words of the
-    /// user. Vendors' programs write it later than they act.
-    pub fn wait_recorded(&self, name: &str, words: &str) {
-        let session = self.wait_session(name, |it| !it["vendor_session_id"].is_null());
-        let transcript = self.transcript(&session);
-        let mut folders: Vec<&Path> = transcript.ancestors().skip(1).collect();
-        folders.reverse();
-        // The vendor's program creates these folders, too.
-        for pair in folders.windows(2) {
-            let [parent, folder] = pair else { continue };
-            if !folder.exists() {
-                wait::until(&[parent], "the folder of the transcript", || folder.exists());
-            }
-        }
-        let expected = format!("the transcript contains `{words}`");
-        let folder: Vec<&Path> = folders.pop().into_iter().collect();
-        wait::until(&folder, &expected, || self.is_recorded(&session, words));
     }
 
     /// Kills all processes and resumes all sessions.

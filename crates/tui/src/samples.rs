@@ -111,7 +111,7 @@ pub(crate) fn empty_model(cols: u16, rows: u16) -> UiModel {
         title: title.to_owned(),
         is_built_in,
     };
-    model.vendors = vec![vendor("pi", "Pi", false), vendor("trial", "Trial", true)];
+    model.vendors = Some(vec![vendor("pi", "Pi", false), vendor("trial", "Trial", true)]);
     model
 }
 

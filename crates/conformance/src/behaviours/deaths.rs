@@ -60,7 +60,9 @@ fn start_tool(trial: &VendorTrial) -> u32 {
     let folder = trial.world.project();
     let pid = || fs::read_to_string(folder.join("pid")).ok()?.trim().parse().ok();
     wait::until(&[&folder], "the tool runs", || pid().is_some());
-    trial.wait_recorded("b", "BETA");
+    // The program acts before it writes its transcript.
+    let session = trial.wait_session("b", |it| !it["vendor_session_id"].is_null());
+    trial.wait_recorded(&session, "BETA");
     pid().expect("a process")
 }
 

@@ -15,6 +15,13 @@ pub(crate) struct UiForm {
     pub(crate) note: String,
 }
 
+/// A form that cannot be opened before the vendors are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AwaitedForm {
+    NewSession { vendor: Option<String> },
+    HandOver,
+}
+
 /// What a form is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FormPurpose {

@@ -18,7 +18,7 @@ use segue_core::model::{TerminalSize, Usage};
 pub(crate) use action::{ACTIONS, ActionEntry, UiAction};
 pub(crate) use detail::{DetailPane, DetailView, Loaded};
 pub(crate) use diff_pane::{DiffLineKind, DiffPane, DiffRow};
-pub(crate) use form::{FieldKind, FormField, FormPurpose, UiForm};
+pub(crate) use form::{AwaitedForm, FieldKind, FormField, FormPurpose, UiForm};
 pub(crate) use modal::{
     AnswerDialog, Confirmation, EditorDialog, EditorPurpose, LineDialog, LinePurpose, Modal,
     PaletteState, PickItem, Picker,
@@ -50,7 +50,10 @@ pub struct UiModel {
     pub(crate) skips_confirmation: bool,
     pub(crate) usage_today: Option<Usage>,
     pub(crate) usage_read_at: Option<Timestamp>,
-    pub(crate) vendors: Vec<VendorChoice>,
+    /// The vendors that can be started. `None` if that is not known yet.
+    pub(crate) vendors: Option<Vec<VendorChoice>>,
+    /// The form that is opened as soon as the vendors are known.
+    pub(crate) awaited_form: Option<AwaitedForm>,
     /// How many conversations could be adopted. `None` if that is not known yet.
     pub(crate) adoptable: Option<usize>,
     /// The session to select as soon as the list has it.
@@ -122,7 +125,8 @@ impl UiModel {
             skips_confirmation: false,
             usage_today: None,
             usage_read_at: None,
-            vendors: Vec::new(),
+            vendors: None,
+            awaited_form: None,
             adoptable: None,
             awaited: None,
             is_over: false,

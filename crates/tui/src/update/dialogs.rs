@@ -374,15 +374,16 @@ pub(super) fn first_step(model: &mut UiModel, number: usize) -> Vec<UiEffect> {
 /// Returns the choices of an empty screen.
 pub(crate) fn first_steps(model: &UiModel) -> Vec<PickItem> {
     let mut items = Vec::new();
-    if model.vendors.iter().any(|it| it.is_built_in) || model.vendors.is_empty() {
+    let vendors = model.vendors.as_deref().unwrap_or_default();
+    if vendors.iter().any(|it| it.is_built_in) || vendors.is_empty() {
         items.push(PickItem {
             text: "try three demo agents: no account needed".to_owned(),
             effect: UiEffect::StartDemo,
         });
     }
-    let installed: Vec<_> = model.vendors.iter().filter(|it| !it.is_built_in).collect();
+    let installed: Vec<_> = vendors.iter().filter(|it| !it.is_built_in).collect();
     let names: Vec<&str> = installed.iter().map(|it| it.title.as_str()).collect();
-    let vendor = installed.first().or(model.vendors.first().as_ref()).map(|it| it.name.clone());
+    let vendor = installed.first().or(vendors.first().as_ref()).map(|it| it.name.clone());
     let found = if names.is_empty() { "the demo agent".to_owned() } else { names.join(", ") };
     items.push(PickItem {
         text: format!("start an agent: {found}"),

@@ -7,8 +7,8 @@ use segue_core::rules::handoff::HandoffMode;
 use segue_core::rules::{scale, screens};
 
 use super::UiEffect;
-use crate::api::{HandoverOrder, NewSession, NewTask};
-use crate::model::{Confirmation, FormField, FormPurpose, Modal, UiForm, UiModel};
+use crate::api::{HandoverOrder, NewSession, NewTask, VendorChoice};
+use crate::model::{AwaitedForm, Confirmation, FormField, FormPurpose, Modal, UiForm, UiModel};
 
 const VENDOR: &str = "vendor";
 const FOLDER: &str = "folder";
@@ -21,8 +21,30 @@ const MODE: &str = "mode";
 const BUDGET: &str = "budget";
 const COUNT: &str = "count";
 
+/// Takes over the vendors that can be started, and opens the form that has waited for them.
+pub(super) fn vendors_known(model: &mut UiModel, vendors: Vec<VendorChoice>) -> Vec<UiEffect> {
+    model.vendors = Some(vendors);
+    match model.awaited_form.take().filter(|_| model.modal.is_none()) {
+        Some(AwaitedForm::NewSession { vendor }) => new_session(model, vendor.as_deref()),
+        Some(AwaitedForm::HandOver) => hand_over(model),
+        None => Vec::new(),
+    }
+}
+
+/// Returns the names of the vendors. `None` if they are not known yet: then the form is opened later.
+fn vendor_names(model: &mut UiModel, form: AwaitedForm) -> Option<Vec<String>> {
+    let names =
+        model.vendors.as_ref().map(|known| known.iter().map(|it| it.name.clone()).collect());
+    if names.is_none() {
+        model.awaited_form = Some(form);
+        model.notify("looking for the vendors' programs…");
+    }
+    names
+}
+
 pub(super) fn new_session(model: &mut UiModel, vendor: Option<&str>) -> Vec<UiEffect> {
-    let mut vendors: Vec<String> = model.vendors.iter().map(|it| it.name.clone()).collect();
+    let form = AwaitedForm::NewSession { vendor: vendor.map(str::to_owned) };
+    let Some(mut vendors) = vendor_names(model, form) else { return Vec::new() };
     if vendors.is_empty() {
         model
             .refuse("no vendor's program was found: run `segue vendors` to see how to install one");
@@ -59,7 +81,7 @@ pub(super) fn new_task(model: &mut UiModel) -> Vec<UiEffect> {
 pub(super) fn hand_over(model: &mut UiModel) -> Vec<UiEffect> {
     let Some(session) = model.selected() else { return Vec::new() };
     let (id, name, own) = (session.session, session.name.to_string(), session.vendor.to_string());
-    let mut vendors: Vec<String> = model.vendors.iter().map(|it| it.name.clone()).collect();
+    let Some(mut vendors) = vendor_names(model, AwaitedForm::HandOver) else { return Vec::new() };
     // Another vendor is the usual target.
     vendors.sort_by_key(|it| *it == own);
     let modes = HandoffMode::ALL.iter().map(|it| it.word().to_owned()).collect();

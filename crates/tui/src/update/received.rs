@@ -5,7 +5,7 @@ use segue_core::Result;
 use segue_core::api::{AdoptReport, SessionList};
 use segue_core::rules::display::{counted, one_line, place};
 
-use super::{UiEffect, UiMessage, detail, dialogs, reports};
+use super::{UiEffect, UiMessage, detail, dialogs, forms, reports};
 use crate::model::{Confirmation, LinkState, Modal, PickItem, Picker, UiModel};
 
 /// The usage of today is read again if it is older.
@@ -83,7 +83,9 @@ fn loaded(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect> {
         }
         UiMessage::Task(Err(error)) => model.fail(&error),
         UiMessage::Usage(usage) => model.usage_today = usage.ok(),
-        UiMessage::Vendors(vendors) => model.vendors = vendors.unwrap_or_default(),
+        UiMessage::Vendors(vendors) => {
+            return forms::vendors_known(model, vendors.unwrap_or_default());
+        }
         UiMessage::Adoptable { is_asked, report } => adoptable(model, is_asked, report),
         UiMessage::Planned(sessions, Ok(plan)) => {
             let (lines, count) = reports::plan(&plan);

@@ -502,6 +502,19 @@ fn smaller_number_of_agents_names_those_that_stop() {
 }
 
 #[test]
+fn form_that_needs_the_vendors_is_opened_as_soon_as_they_are_known() {
+    for (key, title) in [("c", "New session"), ("h", "Hand ")] {
+        let mut model = wide();
+        let vendors = model.vendors.take();
+        keys(&mut model, key);
+        assert!(model.modal.is_none(), "{key}");
+        update(&mut model, UiMessage::Vendors(Ok(vendors.unwrap())));
+        let Some(Modal::Form(form)) = &model.modal else { panic!("{key}: {:?}", model.modal) };
+        assert!(form.title.starts_with(title), "{}", form.title);
+    }
+}
+
+#[test]
 fn message_leaves_the_comments_and_a_sent_review_forgets_them() {
     let mut model = wide();
     model.detail.diff.comments.insert(0, "why?".to_owned());
