@@ -74,15 +74,16 @@ impl PlanSource {
     /// Makes an error of a mistake in the file.
     pub fn located(&self, problem: &PlanProblem) -> Error {
         let task = problem.task.as_deref();
+        let more = problem.line.filter(|_| !self.is_json).map(|line| line - 1);
         // An absent key is a mistake of the whole task.
         let paths = [
+            more.map(|_| text_path(&path(task, problem.key, None))).unwrap_or_default(),
             path(task, problem.key, problem.index),
             path(task, problem.key, None),
             path(task, None, None),
         ];
         let offset = paths.iter().find_map(|path| self.offsets.get(path)).copied();
-        let more = problem.line.filter(|_| !self.is_json).map_or(0, |line| line - 1);
-        let line = offset.map_or(1, |offset| self.line(offset)) + more;
+        let line = offset.map_or(1, |offset| self.line(offset)) + more.unwrap_or_default();
         let message = match task {
             Some(task) => format!("task `{}`: {}", task.escape_debug(), problem.message),
             None => problem.message.clone(),
@@ -111,7 +112,7 @@ impl PlanSource {
             (self.offsets, self.repeated) = (scanner.offsets, scanner.repeated);
         } else if let Ok(table) = DeTable::parse(&self.text) {
             let mut offsets = BTreeMap::new();
-            add_table("", table.get_ref(), &mut offsets);
+            add_table("", (&self.text, table.get_ref()), &mut offsets);
             self.offsets = offsets;
         }
     }
@@ -125,20 +126,37 @@ fn path(task: Option<&str>, key: Option<&str>, index: Option<usize>) -> String {
     [task, key, index].into_iter().flatten().collect()
 }
 
-fn add_table(path: &str, table: &DeTable<'_>, offsets: &mut BTreeMap<String, usize>) {
+/// Returns the path of the first character of a text, which may be below its key.
+fn text_path(path: &str) -> String {
+    format!("{path}/")
+}
+
+/// Returns the offset of the first character of a text whose quotes begin at this offset. A line end
+/// behind three quotes does not count.
+fn text_offset(file: &str, quotes: usize) -> usize {
+    let rest = file.get(quotes..).unwrap_or_default();
+    let long = ["\"\"\"", "'''"].iter().find_map(|it| rest.strip_prefix(it));
+    let text = long.map(|it| it.strip_prefix("\r\n").or(it.strip_prefix('\n')).unwrap_or(it));
+    text.map_or(quotes, |text| file.len() - text.len())
+}
+
+fn add_table(
+    path: &str,
+    (file, table): (&str, &DeTable<'_>),
+    offsets: &mut BTreeMap<String, usize>,
+) {
     for (key, value) in table {
         let path = format!("{path}/{}", key.get_ref());
         offsets.insert(path.clone(), key.span().start);
         match value.get_ref() {
-            DeValue::Table(table) => add_table(&path, table, offsets),
+            DeValue::Table(table) => add_table(&path, (file, table), offsets),
             DeValue::Array(items) => {
                 for (item, index) in items.iter().zip(0_usize..) {
                     offsets.insert(format!("{path}/{index}"), item.span().start);
                 }
             }
             DeValue::String(_) => {
-                // A text of several lines begins behind its quotes.
-                offsets.insert(path, key.span().start);
+                offsets.insert(text_path(&path), text_offset(file, value.span().start));
             }
             _ => {}
         }

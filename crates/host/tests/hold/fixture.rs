@@ -259,6 +259,8 @@ fn session(test_launch: &TestLaunch) -> Session {
 fn launch(test_launch: &TestLaunch) -> Launch {
     Launch {
         id: LaunchId::new(Uuid::now_v7()),
+        // Before a later launch, the holder ends what the earlier ones have left behind.
+        number: 2,
         program: PathBuf::from(&test_launch.argv[0]),
         argv: test_launch.argv.clone(),
         ..samples::launch(&session(test_launch))

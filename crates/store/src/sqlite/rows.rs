@@ -56,7 +56,8 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
         description: columns.optional_json()?,
         archive: columns.plain()?,
         up_name: columns.optional_word()?,
-        mcp: columns.plain()?,
+        // Null if a store of an earlier version is salvaged.
+        mcp: columns.plain::<Option<bool>>()?.unwrap_or_default(),
     })
 }
 
@@ -357,9 +358,10 @@ pub(crate) fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
 /// Reads `message, child, parent, text, created_at`.
 /// Reads the kind and the id of a task or a session.
 fn work_ref(columns: &mut Columns<'_, '_>) -> rusqlite::Result<WorkRef> {
-    let kind: String = columns.plain()?;
-    match kind.as_str() {
-        "session" => columns.word().map(WorkRef::Session),
+    // Null if a store of an earlier version is salvaged: it has only tasks.
+    let kind: Option<String> = columns.plain()?;
+    match kind.as_deref() {
+        Some("session") => columns.word().map(WorkRef::Session),
         _ => columns.word().map(WorkRef::Task),
     }
 }
