@@ -20,6 +20,8 @@ fn world() -> World {
 fn start(world: &World, name: &str) {
     world.ok(["run", "-d", "--name", name, "remember the word amber"]);
     conversation::wait_turns(world, &world.session(name), 1);
+    // A session that still works is above those that are idle.
+    world.ok(["wait", name]);
 }
 
 /// Opens the UI in a terminal of this size, and waits until it shows the list.
