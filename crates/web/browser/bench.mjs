@@ -32,7 +32,7 @@ async function view(scenario, { sessions, times }) {
     const page = await scenario.page({ storageState });
     await page.addInitScript((count) => {
       const observer = new MutationObserver(() => {
-        if (document.querySelectorAll("main a[data-session]").length < count) return;
+        if (document.querySelectorAll("main .session-card[data-session]").length < count) return;
         observer.disconnect();
         // A task after the next frame: the rows are on the screen.
         requestAnimationFrame(() => setTimeout(() => (window.drawnAt = performance.now())));
@@ -68,7 +68,7 @@ async function idle(scenario) {
   await page.addInitScript(countCallbacks);
   const traffic = await countTraffic(page);
   await page.goto(new URL("/sessions", loginLink()).href);
-  await page.locator("main a[data-session]").first().waitFor();
+  await page.locator("main .session-card[data-session]").first().waitFor();
   await pause(SETTLE_MS);
   // The words "3 min ago" change at each minute. The window has none.
   const second = new Date().getSeconds();
