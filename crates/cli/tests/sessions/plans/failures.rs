@@ -1,5 +1,8 @@
 //! A task of a plan fails.
 
+use segue_testkit::{NetworkClient, scene};
+use serde_json::json;
+
 use super::{apply, record, show, task, wait_plan, wait_state, wait_task, world_with_agents};
 use crate::world;
 
@@ -84,4 +87,24 @@ fn cancelled_plan_ends_its_agents_and_starts_nothing() {
     assert_eq!(task(&view, "second")["status"], "skipped", "{view:#}");
     segue_testkit::scene::kill_daemon(&world);
     assert_eq!(show(&world), view);
+}
+
+#[test]
+fn next_daemon_ends_the_tasks_of_a_plan_if_a_daemon_dies_while_it_cancels_the_plan() {
+    let mut world = world_with_agents();
+    apply(&world, &file("").replace("/fail", "/hang"));
+    wait_task(&world, "first", "running");
+    // This client does not send its request again.
+    let client = NetworkClient::listen(&world).with_scopes(&world, "once", &["work"]);
+    scene::kill_daemon(&world);
+    world.set("SEGUE_FAILPOINT", "plan.change.after");
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+    wait_task(&world, "first", "running");
+    let answer = client.post("/v1/plans/cancel", &json!({ "plan": "release" }));
+    assert_eq!(answer.text, "", "the daemon has died");
+    world.unset("SEGUE_FAILPOINT");
+    world.unset("SEGUE_FAILPOINT_ROLE");
+    wait_task(&world, "first", "cancelled");
+    let view = wait_state(&world, "cancelled");
+    assert_eq!(task(&view, "second")["status"], "skipped", "{view:#}");
 }

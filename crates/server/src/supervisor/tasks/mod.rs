@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use segue_core::Result;
 use segue_core::flows::tasks;
-use segue_core::model::{PlanControl, Task, TaskId, TaskState, TaskWait};
-use segue_core::ports::{PlacedTask, PlanQuery, TaskQuery};
+use segue_core::model::{Task, TaskId, TaskState, TaskWait};
+use segue_core::ports::{PlacedTask, TaskQuery};
 use segue_core::rules::housekeeping::is_disk_full;
 use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskExclusive, TaskSchedule};
 
@@ -90,14 +90,13 @@ impl TaskDispatcher {
 /// the last daemon ended. Called once, after the sessions are reconciled.
 pub(crate) async fn take_up(supervisor: &Arc<Supervisor>) -> Result<()> {
     reports::send_due(supervisor, None).await;
-    for control in [PlanControl::Paused, PlanControl::Cancelled] {
-        let query = PlanQuery { control: Some(control), ..PlanQuery::default() };
-        for plan in supervisor.ports.store.plans(&query).await? {
-            supervisor.tasks.schedule().pause(plan.id);
-        }
-    }
     let open = supervisor.ports.store.tasks(&TaskQuery::open()).await?;
+    let cancelled = plans::take_up(supervisor, &open).await?;
     for placed in &open {
+        if placed.task.order.plan.as_ref().is_some_and(|it| cancelled.contains(&it.plan)) {
+            plans::cancel_later(supervisor, placed.task.id);
+            continue;
+        }
         match &placed.task.state {
             TaskState::Running | TaskState::Waiting(TaskWait::Question { .. }) => {
                 begin(supervisor, scheduled(placed));

@@ -1,5 +1,6 @@
 //! The requests of users about plans.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use segue_core::api::{
@@ -8,7 +9,8 @@ use segue_core::api::{
 };
 use segue_core::flows::plans::{self, ChangedPlan};
 use segue_core::flows::requests::step;
-use segue_core::model::{PlanControl, Principal, RequestKey, RequestStep};
+use segue_core::model::{PlanControl, PlanId, Principal, RequestKey, RequestStep, TaskId};
+use segue_core::ports::{PlacedTask, PlanQuery};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Kind, Result};
 
@@ -119,6 +121,36 @@ pub(crate) async fn approve(
     let changed = plans::approve(&supervisor.ports, principal, selector).await?;
     follow(supervisor, &changed).await;
     report(supervisor, changed).await
+}
+
+/// Keeps the queued tasks of paused plans from starting. Returns the cancelled plans that still have
+/// open tasks: the last daemon ended while it cancelled them.
+pub(super) async fn take_up(
+    supervisor: &Supervisor,
+    open: &[PlacedTask],
+) -> Result<BTreeSet<PlanId>> {
+    let ids = open.iter().filter_map(|it| Some(it.task.order.plan.as_ref()?.plan));
+    let mut cancelled = BTreeSet::new();
+    for id in ids.collect::<BTreeSet<PlanId>>() {
+        let query = PlanQuery { id: Some(id), ..PlanQuery::default() };
+        match supervisor.ports.store.plans(&query).await?.pop().map(|plan| plan.control) {
+            Some(PlanControl::Paused) => supervisor.tasks.schedule().pause(id),
+            Some(PlanControl::Cancelled) => drop(cancelled.insert(id)),
+            Some(PlanControl::Active) | None => {}
+        }
+    }
+    Ok(cancelled)
+}
+
+/// Ends a task of a cancelled plan in the background.
+pub(super) fn cancel_later(supervisor: &Arc<Supervisor>, id: TaskId) {
+    let supervisor = Arc::clone(supervisor);
+    tokio::spawn(async move {
+        let ended = requests::cancel(&supervisor, &Principal::User, &id.to_string()).await;
+        if let Err(error) = ended {
+            tracing::error!(task = %id, %error, "a task of a cancelled plan goes on");
+        }
+    });
 }
 
 /// Brings the schedule in step with a changed plan.
