@@ -17,8 +17,8 @@ mod start;
 mod usage;
 mod view;
 
-pub(crate) use add::PLAN_KEY_PREFIX;
 pub use add::add;
+pub(crate) use add::{PLAN_KEY_PREFIX, check_prompt};
 pub use changes::with_base;
 pub use children::{check_limits, find_for, find_to_change, refused};
 pub use end::{EndedTask, TaskEnd, begin_anew, end, is_changed_meanwhile, retry_fresh, wait};

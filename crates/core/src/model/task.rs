@@ -33,6 +33,25 @@ pub struct Task {
     pub ended_at: Option<Timestamp>,
 }
 
+impl Task {
+    /// Returns a new task without a key, which waits in the queue.
+    pub fn queued(id: TaskId, order: TaskOrder, created_at: Timestamp) -> Self {
+        Self {
+            id,
+            key: None,
+            order,
+            state: TaskState::Queued,
+            attempts: 0,
+            progress: TaskProgress::default(),
+            session: None,
+            result: None,
+            created_at,
+            started_at: None,
+            ended_at: None,
+        }
+    }
+}
+
 /// The request of a task. It never changes, except that a retry can name another agent, that a queued
 /// task can get another priority, and that a plan can replace it before the next start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

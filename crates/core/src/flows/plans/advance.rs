@@ -15,9 +15,6 @@ use crate::rules::plans::PlanProgress;
 use super::change::{event, state_event};
 use super::results::prompt;
 
-/// The longest prompt of a task, rendered.
-const MAX_PROMPT_BYTES: usize = 16 * 1024 * 1024;
-
 /// The part of a commit that concerns a plan.
 #[derive(Debug, Default)]
 pub(crate) struct PlanCommit {
@@ -127,7 +124,7 @@ async fn release_once(
     stored.retain(|task| !deleted.contains(&task.name));
     let mut has_failed = false;
     for task in progress.releasable(stored) {
-        match prompt(ports, progress, &task, ended).await?.and_then(check_length) {
+        match prompt(ports, progress, &task, ended).await?.and_then(checked) {
             Ok(prompt) => {
                 let (queued, change) = queued(ports, progress.plan(), &task, prompt).await?;
                 commit.events.push(tasks::event(ports, &queued, None));
@@ -147,13 +144,9 @@ async fn release_once(
     Ok(has_failed)
 }
 
-fn check_length(prompt: String) -> Result<String> {
-    if prompt.len() <= MAX_PROMPT_BYTES {
-        return Ok(prompt);
-    }
-    let length = prompt.len();
-    let message = format!("the prompt has {length} bytes, more than {MAX_PROMPT_BYTES}");
-    Err(crate::error::Error::usage(message))
+/// Checks a rendered prompt: the answers of other agents may have made it unusable.
+fn checked(prompt: String) -> Result<String> {
+    tasks::check_prompt(&prompt).map(|()| prompt)
 }
 
 /// Returns the task in the queue for a task of a plan, and the change that queues it. A task that was
@@ -193,19 +186,9 @@ async fn queued(
 }
 
 fn new_task(ports: &Ports, plan: &Plan, task: &PlanTask, order: TaskOrder) -> Result<Task> {
-    Ok(Task {
-        id: TaskId::new(ports.clock.new_id()),
-        key: Some(task_key(plan, task)?),
-        order,
-        state: TaskState::Queued,
-        attempts: 0,
-        progress: TaskProgress::default(),
-        session: None,
-        result: None,
-        created_at: ports.clock.now(),
-        started_at: None,
-        ended_at: None,
-    })
+    let key = Some(task_key(plan, task)?);
+    let id = TaskId::new(ports.clock.new_id());
+    Ok(Task { key, ..Task::queued(id, order, ports.clock.now()) })
 }
 
 fn task_key(plan: &Plan, task: &PlanTask) -> Result<TaskKey> {

@@ -9,8 +9,7 @@ use crate::failpoint;
 use crate::flows::{tasks, trust};
 use crate::model::{
     EventPayload, PROJECT_FILE, Plan, PlanControl, PlanCounts, PlanFile, PlanId, PlanName,
-    PlanTask, PlanTaskName, PlanTaskState, Principal, Task, TaskId, TaskOrder, TaskProgress,
-    TaskState, TaskStateKind,
+    PlanTask, PlanTaskName, PlanTaskState, Principal, Task, TaskId, TaskOrder, TaskStateKind,
 };
 use crate::ports::{Change, Commit, PlanQuery, PlanTaskQuery, Ports, TaskQuery};
 use crate::rules::plans::{
@@ -87,19 +86,8 @@ pub async fn apply(
 async fn check_project_templates(ports: &Ports, defined: &[DefinedTask]) -> Result<()> {
     let order = defined.iter().find_map(|(_, _, definition)| definition.order.as_deref());
     let Some(order) = order else { return Ok(()) };
-    let sample = Task {
-        id: TaskId::new(ports.clock.new_id()),
-        key: None,
-        order: TaskOrder { prompt: "prompt".to_owned(), ..order.clone() },
-        state: TaskState::Queued,
-        attempts: 0,
-        progress: TaskProgress::default(),
-        session: None,
-        result: None,
-        created_at: ports.clock.now(),
-        started_at: None,
-        ended_at: None,
-    };
+    let order = TaskOrder { prompt: "prompt".to_owned(), ..order.clone() };
+    let sample = Task::queued(TaskId::new(ports.clock.new_id()), order, ports.clock.now());
     tasks::check_templates(ports, &sample).await
 }
 

@@ -7,7 +7,7 @@ use crate::flows::run::RunPlan;
 use crate::flows::{select, unattended, worktrees};
 use crate::model::{
     BranchName, IssueRef, Principal, Session, Task, TaskId, TaskKey, TaskMode, TaskOrder,
-    TaskPriority, TaskProgress, TaskState,
+    TaskPriority,
 };
 use crate::ports::{Change, Commit, Conflict, PlacedTask, Ports, TaskQuery};
 use crate::rules::scope::RestrictedAction;
@@ -23,8 +23,9 @@ pub(crate) const PLAN_KEY_PREFIX: &str = "plan:";
 /// The largest prompt of a task.
 const MAX_PROMPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Adds a task. An agent adds a child, within limits. `same_commit` returns changes that are recorded in the same commit. If a task with the
-/// key of the request exists, returns that task and records nothing.
+/// Adds a task. An agent adds a child, within limits. `same_commit` returns changes that are recorded
+/// in the same commit. If a task with the key of the request exists, returns that task and records
+/// nothing.
 ///
 /// The agent must exist, and the project that defines it must be trusted, so that a mistake is
 /// reported here and not when the task starts.
@@ -49,19 +50,8 @@ pub async fn add(
     }
     children::check_limits(ports, principal, limits).await?;
     let id = TaskId::new(ports.clock.new_id());
-    let task = Task {
-        id,
-        key,
-        order: order(ports, principal, request, id).await?,
-        state: TaskState::Queued,
-        attempts: 0,
-        progress: TaskProgress::default(),
-        session: None,
-        result: None,
-        created_at: ports.clock.now(),
-        started_at: None,
-        ended_at: None,
-    };
+    let order = order(ports, principal, request, id).await?;
+    let task = Task { key, ..Task::queued(id, order, ports.clock.now()) };
     prompt::check(ports, &task).await?;
     let mut changes = vec![Change::AddTask(Box::new(task.clone()))];
     changes.extend(same_commit(&task)?);
@@ -171,7 +161,8 @@ async fn check_place(ports: &Ports, order: &TaskOrder, plan: &RunPlan) -> Result
     }
 }
 
-fn check_prompt(prompt: &str) -> Result<()> {
+/// Fails if no agent could get this prompt.
+pub(crate) fn check_prompt(prompt: &str) -> Result<()> {
     let hint = "put it into a file, and ask the agent to read that file";
     if prompt.trim().is_empty() {
         return Err(Error::usage("the prompt is empty").hint("write a text, or `-` for stdin"));
