@@ -48,7 +48,7 @@ pub(crate) struct ListedResource {
 }
 
 /// Lists the transcripts of the newest sessions. The list is empty if the daemon cannot be reached:
-/// clients ask for it at their start, when nobody needs a resource yet.
+/// clients ask for the list when they start, and must not fail then.
 pub(crate) async fn list(api: &dyn ApiCalls) -> Vec<ListedResource> {
     let request = ListRequest::default();
     let asked = ask::<SessionList>(api, "/v1/list", &request);

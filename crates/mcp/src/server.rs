@@ -79,7 +79,7 @@ async fn end(input_ended: Option<watch::Receiver<bool>>) {
     }
 }
 
-/// Returns the error of a call whose answer nobody reads.
+/// Returns the error of a call whose client has stopped waiting for the answer.
 fn cancelled() -> Error {
     Error::unavailable("the client has cancelled the call")
 }

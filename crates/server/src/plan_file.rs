@@ -277,6 +277,11 @@ agent = "coder"
 prompt = "design it"
 "#;
 
+    const UNKNOWN_NEED: &str = r#"{"name": "x",
+ "tasks": {
+  "a": {"needs": [
+"b"], "agent": "a", "prompt": "p"}}}"#;
+
     fn problem(text: &str, name: &str) -> String {
         let source = PlanSource::new(text.to_owned(), Some(name.to_owned()));
         match source.parse() {
@@ -312,8 +317,11 @@ prompt = "design it"
     fn mistake_in_json_is_reported_with_its_line() {
         let task = r#"{"agent": "a", "prompt": "p"}"#;
         let table = [
-            (format!("{{\"name\": \"x\",\n\"tasks\": {{\n\"a\": {task},\n\"a\": {task}}}}}"), "line 4: `a` is there twice"),
-            ("{\"name\": \"x\",\n \"tasks\": {\n  \"a\": {\"needs\": [\n\"b\"], \"agent\": \"a\", \"prompt\": \"p\"}}}".to_owned(), "line 4: task `a`: the plan has no task `b`"),
+            (
+                format!("{{\"name\": \"x\",\n\"tasks\": {{\n\"a\": {task},\n\"a\": {task}}}}}"),
+                "line 4: `a` is there twice",
+            ),
+            (UNKNOWN_NEED.to_owned(), "line 4: task `a`: the plan has no task `b`"),
             ("{\"name\": \"x\",\n \"task\": {}}".to_owned(), "line 2: unknown field `task`"),
             ("{\"name\": \"x\",\n".to_owned(), "line 2: EOF"),
         ];

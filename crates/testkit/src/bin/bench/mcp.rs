@@ -1,5 +1,5 @@
 //! Measures a call of a tool of `segue mcp`, which asks the daemon. The baseline is a server on the same
-//! library that returns its arguments and asks nobody.
+//! library that returns its arguments.
 
 use std::path::Path;
 use std::process::Command;
