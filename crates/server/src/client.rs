@@ -51,6 +51,9 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the start of a daemon may take. It may have to migrate a large store.
 const START_TIMEOUT: Duration = Duration::from_secs(90);
 
+/// So many sessions of a long list are asked for at once.
+const SESSIONS_PER_PAGE: u32 = 500;
+
 /// The path of the stream of events.
 const FOLLOW_PATH: &str = "/v1/events/follow";
 
@@ -233,9 +236,19 @@ impl Client {
         self.list(&ListRequest { all: true, ..ListRequest::default() }).await
     }
 
-    /// Returns the sessions that match the filters.
+    /// Returns the sessions that match the filters. Asks for a long list in pages, so that the
+    /// daemon never has all of it in memory.
     pub async fn list(&self, request: &ListRequest) -> Result<SessionList> {
-        self.line.ask(Method::POST, "/v1/list", request).await
+        let mut request = ListRequest { limit: Some(SESSIONS_PER_PAGE), ..request.clone() };
+        let mut list: SessionList = self.line.ask(Method::POST, "/v1/list", &request).await?;
+        while let Some(cursor) = list.next.take() {
+            request.cursor = Some(cursor);
+            let page: SessionList = self.line.ask(Method::POST, "/v1/list", &request).await?;
+            list.sessions.extend(page.sessions);
+            list.hidden += page.hidden;
+            list.next = page.next;
+        }
+        Ok(list)
     }
 
     pub async fn session(&self, address: &str, cwd: &Path) -> Result<SessionView> {

@@ -32,6 +32,7 @@ mod loopback;
 pub mod memory;
 pub mod network_client;
 pub mod passing;
+pub mod past_sessions;
 pub mod raw_client;
 pub mod readme;
 pub mod repositories;
@@ -44,6 +45,7 @@ pub mod tool_client;
 pub mod vendor_scene;
 pub mod vendors;
 pub mod web_client;
+pub mod world_store;
 
 pub use forge_server::ForgeServer;
 pub use git_server::GitServer;

@@ -68,10 +68,10 @@ pub(crate) async fn run(arguments: LsArguments, context: &mut Context) -> Result
 }
 
 fn request(arguments: LsArguments, cwd: &Path) -> Result<ListRequest> {
-    let LsArguments { all, fleet, vendor, status, cwd: folder, .. } = arguments;
+    let LsArguments { all, fleet: fleets, vendor: vendors, status, cwd: folder, .. } = arguments;
     let folder = folder.map(|folder| cwd.join(folder));
     let statuses = status.iter().map(|word| listing::find_status(word)).collect::<Result<_>>()?;
-    Ok(ListRequest { all, fleets: fleet, vendors: vendor, statuses, folder })
+    Ok(ListRequest { all, fleets, vendors, statuses, folder, ..ListRequest::default() })
 }
 
 /// The list as `segue ls --json` prints it.

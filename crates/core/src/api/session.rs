@@ -116,6 +116,15 @@ pub struct ListRequest {
     pub statuses: Vec<StatusKind>,
     /// Only sessions that work in this folder or in a folder below it.
     pub folder: Option<PathBuf>,
+    /// At most this many sessions, from 1 to 1000. A page may have fewer, even if it is not the
+    /// last one. A list that leaves out what ended long ago and has at most one fleet and one
+    /// vendor has no pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<u32>,
+    /// The value of `next` in the previous page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
 }
 
 /// `GET /v1/sessions` and `POST /v1/list`

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use crate::api::{ListRequest, SessionListQuery, TimeCursor, page_size, parse_cursor};
 use crate::error::{Error, Result};
 use crate::flows::open_elsewhere::OpenElsewhere;
@@ -18,10 +20,14 @@ pub struct Listed {
     pub sessions: Vec<SessionSummary>,
     /// How many sessions match, including those that are not shown because they ended long ago.
     pub count: usize,
+    /// The position behind the page. `None` if the request asks for no page, or if this is the
+    /// last one.
+    pub next: Option<TimeCursor>,
 }
 
 /// Returns the sessions that the caller may reach and that match the request. `open_elsewhere` are
-/// the sessions whose conversations are open in processes that Segue did not start.
+/// the sessions whose conversations are open in processes that Segue did not start: they are in use,
+/// however long ago their sessions ended.
 pub async fn list(
     ports: &Ports,
     principal: &Principal,
@@ -29,20 +35,89 @@ pub async fn list(
     open_elsewhere: &[OpenElsewhere],
 ) -> Result<Listed> {
     let filter = filter(ports, principal, request).await?;
+    let mut query = reachable(principal);
+    if filter.is_simple() {
+        query.fleet = filter.fleets.first().cloned();
+        query.vendor = filter.vendors.first().cloned();
+    }
+    let mut listed = if filter.is_simple() && !filter.all {
+        recent(ports, principal, &filter, query, open_elsewhere).await?
+    } else {
+        of_any_age(ports, request, &filter, query, open_elsewhere).await?
+    };
+    listed.sessions.sort_by_key(|it| (it.session.created_at, it.session.id));
+    Ok(listed)
+}
+
+/// Lists without loading the sessions that ended long ago: the store counts them.
+async fn recent(
+    ports: &Ports,
+    principal: &Principal,
+    filter: &Filter,
+    query: SessionQuery,
+    open_elsewhere: &[OpenElsewhere],
+) -> Result<Listed> {
     let now = ports.clock.now();
-    let Listed { mut sessions, count } = candidates(ports, principal, &filter).await?;
-    sessions.retain(|it| listing::visibility(&it.session, &filter, now) == Visibility::Shown);
-    // A conversation that is open in another process is in use, however long ago its session ended.
+    let activity = Some(SessionActivity::UnsettledOrChangedSince(now - listing::RECENT));
+    let count = ports.store.count_sessions(&query).await? as usize;
+    let mut sessions = ports.store.sessions(&SessionQuery { activity, ..query }).await?;
+    sessions.retain(|it| listing::visibility(&it.session, filter, now) == Visibility::Shown);
     for OpenElsewhere { summary, .. } in open_elsewhere {
         let SessionSummary { session, .. } = summary;
-        let is_wanted = listing::visibility(session, &filter, now) != Visibility::LeftOut
+        let is_wanted = listing::visibility(session, filter, now) != Visibility::LeftOut
             && principal.allow_session(session.id, session.parent).is_ok();
         if is_wanted && sessions.iter().all(|it| it.session.id != session.id) {
             sessions.push(summary.clone());
         }
     }
-    sessions.sort_by_key(|it| (it.session.created_at, it.session.id));
-    Ok(Listed { sessions, count })
+    Ok(Listed { sessions, count, next: None })
+}
+
+/// Loads the sessions of a page, or all, and checks each of them.
+async fn of_any_age(
+    ports: &Ports,
+    request: &ListRequest,
+    filter: &Filter,
+    query: SessionQuery,
+    open_elsewhere: &[OpenElsewhere],
+) -> Result<Listed> {
+    let now = ports.clock.now();
+    let page = wanted_page(request)?;
+    let loaded = ports.store.sessions(&SessionQuery { page, ..query }).await?;
+    let is_full = page.is_some_and(|page| loaded.len() == page.size as usize);
+    let mut listed =
+        Listed { next: loaded.last().filter(|_| is_full).map(position), ..Listed::default() };
+    for summary in loaded {
+        let is_open_elsewhere =
+            || open_elsewhere.iter().any(|it| it.summary.session.id == summary.session.id);
+        let visibility = listing::visibility(&summary.session, filter, now);
+        listed.count += usize::from(visibility != Visibility::LeftOut);
+        match visibility {
+            Visibility::Shown => listed.sessions.push(summary),
+            Visibility::Counted if is_open_elsewhere() => listed.sessions.push(summary),
+            Visibility::Counted | Visibility::LeftOut => {}
+        }
+    }
+    Ok(listed)
+}
+
+/// Returns the page that a request asks for.
+fn wanted_page(request: &ListRequest) -> Result<Option<SessionPage>> {
+    let ListRequest { limit, cursor, .. } = request;
+    if limit.is_none() && cursor.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(SessionPage { after: after(cursor.as_deref())?, size: page_size(*limit)? }))
+}
+
+/// Returns the last session of the previous page: its creation time and its id.
+fn after(cursor: Option<&str>) -> Result<Option<(Timestamp, SessionId)>> {
+    let cursor: Option<TimeCursor> = parse_cursor(cursor)?;
+    Ok(cursor.map(|it| (it.at, SessionId::new(it.id))))
+}
+
+fn position(summary: &SessionSummary) -> TimeCursor {
+    TimeCursor { at: summary.session.created_at, id: summary.session.id.uuid() }
 }
 
 /// A page of sessions, oldest first.
@@ -67,8 +142,7 @@ pub async fn page(
 ) -> Result<SessionPageResult> {
     let size = page_size(query.limit)?;
     let conditions = conditions(ports, principal, query).await?;
-    let cursor: Option<TimeCursor> = parse_cursor(query.cursor.as_deref())?;
-    let mut after = cursor.map(|it| (it.at, SessionId::new(it.id)));
+    let mut after = after(query.cursor.as_deref())?;
     let batch_size = if query.status.is_some() { BATCH } else { size + 1 };
     let mut sessions = Vec::new();
     loop {
@@ -86,10 +160,6 @@ pub async fn page(
     }
     let has_more = sessions.len() > size as usize;
     sessions.truncate(size as usize);
-    let position = |it: &SessionSummary| {
-        let SessionSummary { session, .. } = it;
-        TimeCursor { at: session.created_at, id: session.id.uuid() }
-    };
     let next = sessions.last().filter(|_| has_more).map(position);
     Ok(SessionPageResult { sessions, next })
 }
@@ -117,31 +187,8 @@ async fn conditions(
     Ok(conditions)
 }
 
-/// Loads the sessions that a list may show. Sessions that ended long ago are only counted if `all`
-/// is not set and the filter is simple enough for the store.
-async fn candidates(ports: &Ports, principal: &Principal, filter: &Filter) -> Result<Listed> {
-    let store = &ports.store;
-    let mut query = reachable(principal);
-    if filter.is_simple() {
-        query.fleet = filter.fleets.first().cloned();
-        query.vendor = filter.vendors.first().cloned();
-    }
-    if filter.is_simple() && !filter.all {
-        let since = ports.clock.now() - listing::RECENT;
-        let activity = Some(SessionActivity::UnsettledOrChangedSince(since));
-        let count = store.count_sessions(&query).await? as usize;
-        let sessions = store.sessions(&SessionQuery { activity, ..query }).await?;
-        return Ok(Listed { sessions, count });
-    }
-    let now = ports.clock.now();
-    let mut sessions = store.sessions(&query).await?;
-    sessions.retain(|it| listing::visibility(&it.session, filter, now) != Visibility::LeftOut);
-    let count = sessions.len();
-    Ok(Listed { sessions, count })
-}
-
 async fn filter(ports: &Ports, principal: &Principal, request: &ListRequest) -> Result<Filter> {
-    let ListRequest { all, fleets, vendors, statuses, folder } = request;
+    let ListRequest { all, fleets, vendors, statuses, folder, .. } = request;
     let known = KnownNames::load(ports, principal, request).await?;
     let fleets = find_each(fleets, &known.fleets, "fleet", FleetName::parse)?;
     let vendors = find_each(vendors, &known.vendors, "vendor", |name| Ok(VendorId::new(name)))?;

@@ -122,6 +122,50 @@ async fn session_that_is_open_elsewhere_is_shown_once_however_old_it_is() {
 }
 
 #[tokio::test]
+async fn pages_together_are_the_whole_list() {
+    let stored = many().await;
+    let old = OpenElsewhere {
+        summary: stored.summary(&samples::session(2, "old")).await,
+        pid: 7,
+        detail: "open elsewhere".to_owned(),
+    };
+    let all = ListRequest { all: true, ..request() };
+    let of_folder = ListRequest { folder: Some(samples::CWD.into()), ..request() };
+    for (request, expected) in
+        [(all, vec!["runs", "old", "seller", "guest"]), (of_folder, vec!["runs", "old", "seller"])]
+    {
+        for limit in 1..=5 {
+            let mut request = ListRequest { limit: Some(limit), ..request.clone() };
+            let (mut found, mut count) = (Vec::new(), 0);
+            loop {
+                let elsewhere = std::slice::from_ref(&old);
+                let page = list::list(&stored.ports, &Principal::User, &request, elsewhere).await;
+                let page = page.unwrap();
+                assert!(page.sessions.len() <= limit as usize, "{request:?}");
+                found.extend(names(&page).into_iter().map(str::to_owned));
+                count += page.count;
+                let Some(next) = page.next else { break };
+                request.cursor = Some(next.to_string());
+            }
+            assert_eq!((found, count), (expected.iter().map(|it| (*it).to_owned()).collect(), 4));
+        }
+    }
+}
+
+#[tokio::test]
+async fn invalid_page_is_an_error() {
+    let stored = many().await;
+    let all = ListRequest { all: true, ..request() };
+    for wrong in [
+        ListRequest { limit: Some(0), ..all.clone() },
+        ListRequest { limit: Some(1001), ..all.clone() },
+        ListRequest { cursor: Some("yesterday".to_owned()), ..all },
+    ] {
+        assert_eq!(list(&stored, &wrong).await.unwrap_err().kind, Kind::Usage, "{wrong:?}");
+    }
+}
+
+#[tokio::test]
 async fn store_that_fails_is_an_error() {
     let fleets = ListRequest { fleets: vec!["shop".to_owned()], ..request() };
     let all = ListRequest { all: true, ..request() };

@@ -55,7 +55,7 @@ impl McpTool for AgentList {
             fleets: fleet.into_iter().collect(),
             vendors: vendor.into_iter().collect(),
             statuses,
-            folder: None,
+            ..ListRequest::default()
         };
         let list: SessionList = ask(api.as_ref(), "/v1/list", &request).await?;
         let left_out = list.sessions.len().saturating_sub(MAX_LISTED);

@@ -16,9 +16,9 @@ pub(crate) async fn list(
 ) -> Result<SessionList> {
     let places = open_elsewhere::places(&supervisor.ports).await?;
     let open_elsewhere = supervisor.open_elsewhere(places).await?;
-    let Listed { sessions, count } =
+    let Listed { sessions, count, next } =
         list::list(&supervisor.ports, principal, request, &open_elsewhere).await?;
     let sessions = supervisor.views(&sessions, &open_elsewhere).await?;
     let hidden = count.saturating_sub(sessions.len());
-    Ok(SessionList { sessions, hidden, next: None })
+    Ok(SessionList { sessions, hidden, next: next.map(|it| it.to_string()) })
 }

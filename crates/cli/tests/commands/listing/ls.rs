@@ -1,6 +1,6 @@
 //! `segue ls` and `segue log`: which sessions and events they show, and how.
 
-use segue_testkit::{Terminal, World, scene};
+use segue_testkit::{Terminal, World, past_sessions, scene};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -37,6 +37,17 @@ fn ls_counts_sessions_that_ended_over_a_day_ago_and_lists_them_with_all() {
     assert_eq!(names(&list), ["fox", "hen"]);
     assert_eq!(names(&world.json(["ls", "--all", "--json"])), ["fox", "owl", "hen"]);
     assert_eq!(names(&world.json(["ls", "--status", "ended", "--json"])), ["owl", "hen"]);
+}
+
+#[test]
+fn ls_lists_more_sessions_than_one_answer_has() {
+    let world = crate::world();
+    past_sessions::insert(&world, 1234);
+    let list = world.json(["ls", "--all", "--json"]);
+    let expected: Vec<String> = (0..1234).map(|number| format!("past-{number}")).collect();
+    let mut found = names(&list);
+    found.sort_by_key(|name| name[5..].parse::<u32>().unwrap());
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -4,14 +4,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use segue_core::model::{
-    Binding, Evidence, Exit, Fleet, FleetName, How, SessionId, Status, WaitingFor,
-};
+use segue_core::model::{Exit, Fleet, FleetName, How, Status, WaitingFor};
 use segue_core::ports::{Change, Commit, Store};
 use segue_testkit::World;
 use segue_testkit::contract::store::Samples;
-use segue_testkit::launches::paths;
-use segue_testkit::runtime::block_on;
+use segue_testkit::past_sessions::past_launch;
+use segue_testkit::world_store::with_store;
 
 use crate::starts::version;
 use crate::table::{Aim, Figure, Row};
@@ -52,16 +50,6 @@ pub(crate) fn fill(world: &World, sessions: usize) {
     });
 }
 
-/// Opens the store of a world whose daemon does not run.
-pub(crate) fn with_store(world: &World, work: impl AsyncFnOnce(&dyn Store)) {
-    let paths = paths(world);
-    paths.ensure().expect("folders");
-    block_on(async {
-        let store = segue_store::open(&paths.database()).await.expect("a store");
-        work(store.as_ref()).await;
-    });
-}
-
 async fn add_session(store: &dyn Store, samples: &Samples, world: &World, number: usize) {
     let fleet = format!("fleet-{}", number / 10);
     let mut session = samples.session(&fleet, &format!("agent-{number}"));
@@ -76,21 +64,6 @@ async fn add_session(store: &dyn Store, samples: &Samples, world: &World, number
     changes.push(Change::SetStatus { session: id, status: status(number), at: now });
     let events = (0..EVENTS).map(|_| samples.event(Some(id), "working")).collect();
     store.commit(Commit { changes, events }).await.expect("a commit");
-}
-
-/// Returns the changes that store a launch which has ended.
-pub(crate) fn past_launch(samples: &Samples, session: SessionId, number: u32) -> [Change; 3] {
-    let mut launch = samples.launch(session, number);
-    launch.message = Some("Fix the parser, then run all tests.".to_owned());
-    launch.environment = (0..40).map(|it| format!("VARIABLE_{it}")).collect();
-    let (id, end) = (launch.id, samples.end(Exit::Signal(9)));
-    let vendor_session = format!("{session}-{number}");
-    let binding = samples.binding(session, &vendor_session, Evidence::Registry);
-    [
-        Change::CreateLaunch(Box::new(launch)),
-        Change::AddBinding(Binding { launch: Some(id), ..binding }),
-        Change::EndLaunch { launch: id, end },
-    ]
 }
 
 /// Returns one of the statuses that a session without a process can have.

@@ -11,10 +11,10 @@ use segue_core::model::{
 };
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskLimits, TaskSchedule};
+use segue_testkit::world_store::with_store;
 use segue_testkit::{RawClient, World, scene};
 use uuid::Uuid;
 
-use crate::lists::with_store;
 use crate::starts::version;
 use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, timed, whole_run};
