@@ -1,6 +1,6 @@
 //! The port of the MCP server to the daemon, for `segue mcp`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -23,7 +23,8 @@ const MAX_IDLE_CONNECTIONS: usize = 4;
 /// Serves the MCP protocol on standard input and output until the input ends. Connects to the daemon
 /// at the first call.
 pub async fn serve_mcp(local: &Local) -> Result<()> {
-    let calls = DaemonCalls { local: local.clone(), idle: Mutex::default() };
+    let local = local.clone();
+    let calls = DaemonCalls { local, idle: Mutex::default(), caller: OnceLock::new() };
     segue_mcp::serve_stdio(Arc::new(calls)).await
 }
 
@@ -33,6 +34,8 @@ pub async fn serve_mcp(local: &Local) -> Result<()> {
 struct DaemonCalls {
     local: Local,
     idle: Mutex<Vec<Client>>,
+    /// Found out once: it takes longer than a call to look at the processes above this one.
+    caller: OnceLock<Caller>,
 }
 
 impl DaemonCalls {
@@ -57,11 +60,14 @@ impl ApiCalls for DaemonCalls {
     /// Returns this process's folder and environment. The daemon ignores the environment of an
     /// agent's process, so it is not sent.
     fn caller(&self) -> Caller {
-        if self.local.is_inside_agent() {
-            let cwd = self.local.cwd().to_owned();
-            return Caller { cwd, environment: Environment::default() };
-        }
-        self.local.caller()
+        let find = || match self.local.is_inside_agent() {
+            true => {
+                let cwd = self.local.cwd().to_owned();
+                Caller { cwd, environment: Environment::default() }
+            }
+            false => self.local.caller(),
+        };
+        self.caller.get_or_init(find).clone()
     }
 
     async fn send(&self, call: ApiCall) -> Result<Value> {

@@ -307,6 +307,9 @@ impl Supervisor {
         &self,
         places: Vec<VendorPlace>,
     ) -> Result<Vec<OpenElsewhere>> {
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
         let ports = self.ports.clone();
         let open = blocking(move || Ok(open_elsewhere::open_conversations(&ports, places))).await?;
         open_elsewhere::sessions(&self.ports, open).await
