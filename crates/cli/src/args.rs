@@ -10,14 +10,15 @@ use segue_core::rules::address;
 
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
-    adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, handoff, init,
-    interrupt, log, ls, man, mcp, messages, plan, rename, reset, resume, rm, run, scale, send,
-    serve, share, show, status, stop, sweep, token, trust, up, usage, vendors, wait, web, worktree,
+    acp, adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, handoff,
+    init, interrupt, log, ls, man, mcp, messages, plan, rename, reset, resume, rm, run, scale,
+    send, serve, share, show, status, stop, sweep, token, trust, up, usage, vendors, wait, web,
+    worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 3] = ["acp", "fork", "search"];
+const NOT_BUILT: [&str; 2] = ["fork", "search"];
 
 /// `segue help COMMAND` means `segue COMMAND --help`.
 const HELP: &str = "help";
@@ -89,6 +90,7 @@ pub(crate) enum SegueCommand {
     Deliveries(deliveries::DeliveriesArguments),
     Dispatch(dispatch::DispatchArguments),
     Mcp(mcp::McpArguments),
+    Acp(acp::AcpArguments),
     Daemon(daemon::DaemonArguments),
     Completions(completions::CompletionsArguments),
     Man(man::ManArguments),

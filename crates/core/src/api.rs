@@ -69,8 +69,8 @@ pub use housekeeping::{
 pub use interrupt::{InterruptReport, InterruptRequest};
 pub use maybe_known::MaybeKnown;
 pub use messages::{
-    CancelRequest, MessageList, MessageSendBody, MessageView, MessagesRequest, SendReport,
-    SendRequest, Until,
+    CancelRequest, MessageList, MessageSendBody, MessageView, MessageWaitRequest, MessagesRequest,
+    SendReport, SendRequest, Until,
 };
 pub use network::{
     ListenerState, ServeReport, ServeRequest, TokenCreateReport, TokenCreateRequest, TokenList,

@@ -1,6 +1,8 @@
 //! The client for the daemon's API. It starts the daemon if none runs.
 
 mod deliveries;
+mod editor_calls;
+mod editor_feeds;
 mod housekeeping;
 mod network;
 mod plans;
@@ -43,6 +45,8 @@ use crate::resident::{self, Presence};
 use crate::routes::query;
 use crate::wiring::{Local, VERSION};
 
+pub use editor_calls::serve_acp;
+pub use segue_acp::AcpSettings;
 pub use tool_calls::serve_mcp;
 
 /// How long an old daemon may take to exit when it is replaced.

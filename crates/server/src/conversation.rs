@@ -138,6 +138,11 @@ impl ConversationReading {
         &self.name
     }
 
+    /// Returns the vendor's id of the conversation. `None` if the vendor has not shown it.
+    pub fn vendor_session(&self) -> Option<&VendorSessionId> {
+        self.id.as_ref()
+    }
+
     /// Reads all turns from the oldest to the newest.
     pub fn forwards(&self, each: &mut EachNumbered<'_>) -> Result<()> {
         let mut index = 0;

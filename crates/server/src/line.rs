@@ -74,6 +74,17 @@ impl Line {
         self.change_within(method, path, |_| body).await
     }
 
+    /// Sends a request that changes something. An earlier request with the same id is the same
+    /// request, also on another connection.
+    pub(crate) async fn change_as<A: DeserializeOwned>(
+        &self,
+        id: RequestId,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<A> {
+        self.send((Method::POST, path, Some(id)), |_| body).await
+    }
+
     /// Sends a request that changes something. `body` gets the time that has passed since the first
     /// attempt.
     pub(crate) async fn change_within<B: Serialize + Sync, A: DeserializeOwned>(

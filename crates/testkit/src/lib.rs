@@ -21,6 +21,7 @@ pub mod chance;
 pub mod contract;
 pub mod conversation;
 pub mod dispatch_scene;
+pub mod editor_client;
 pub mod files;
 pub mod forge_server;
 pub mod git_server;
@@ -47,6 +48,7 @@ pub mod vendors;
 pub mod web_client;
 pub mod world_store;
 
+pub use editor_client::EditorClient;
 pub use forge_server::ForgeServer;
 pub use git_server::GitServer;
 pub use isolation::isolated;

@@ -12,7 +12,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 mod type_names;
 
 /// Every allowed dependency between the crates of this workspace. Dev-dependencies are not checked.
-const EDGES: [(&str, &[&str]); 14] = [
+const EDGES: [(&str, &[&str]); 15] = [
     ("segue-core", &[]),
     ("segue-web", &[]),
     ("segue-fakes", &["segue-core"]),
@@ -21,10 +21,12 @@ const EDGES: [(&str, &[&str]); 14] = [
     ("segue-forges", &["segue-core"]),
     ("segue-git", &["segue-core"]),
     ("segue-host", &["segue-core"]),
+    ("segue-acp", &["segue-core"]),
     ("segue-mcp", &["segue-core"]),
     (
         "segue-server",
         &[
+            "segue-acp",
             "segue-core",
             "segue-forges",
             "segue-git",

@@ -11,6 +11,7 @@
 //! | `duration` | parses durations such as `30s` |
 //! | `failure` | makes the error about a failed turn |
 
+pub(crate) mod acp;
 pub(crate) mod adopt;
 pub(crate) mod answer;
 pub(crate) mod attach;
@@ -111,6 +112,7 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Deliveries(arguments)) => deliveries::run(arguments, context).await,
         Some(SegueCommand::Dispatch(arguments)) => dispatch::run(arguments, context).await,
         Some(SegueCommand::Mcp(_)) => mcp::run(context).await,
+        Some(SegueCommand::Acp(arguments)) => acp::run(arguments, context).await,
         Some(SegueCommand::Daemon(arguments)) => daemon::run(&arguments, context).await,
         Some(SegueCommand::Completions(arguments)) => {
             completions::run(&arguments, &mut context.output)

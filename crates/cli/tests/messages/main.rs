@@ -4,6 +4,7 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 #![expect(clippy::print_stdout, reason = "a test prints how to repeat it")]
 
+mod acp;
 mod dialogs;
 mod drafts;
 mod first_questions;

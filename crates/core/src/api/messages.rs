@@ -102,6 +102,17 @@ pub struct MessageList {
     pub next: Option<String>,
 }
 
+/// `POST /v1/messages/wait`: waits until the turn that a message began is over, or until the agent
+/// asks a person a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MessageWaitRequest {
+    pub message: MessageId,
+    /// The id of a question that the caller knows already. The wait goes on while the agent asks it.
+    /// Empty for a question that cannot be read from the screen.
+    #[serde(default)]
+    pub known_question: Option<String>,
+}
+
 /// `POST /v1/cancel`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelRequest {

@@ -1,11 +1,13 @@
 //! The question that an agent shows: its text, its choices, and the command that answers it.
 
 mod choices;
+mod effects;
 
 use crate::model::{Dialog, DialogText, Screen, WaitingFor};
 use crate::rules::display;
 
 pub use choices::{Choices, numbered, unnumbered};
+pub use effects::ChoiceEffect;
 
 /// At most this many rows above the choices of an unknown dialog count as its question.
 const MAX_QUESTION_ROWS: usize = 12;

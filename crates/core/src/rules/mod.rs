@@ -51,6 +51,7 @@ pub mod templates;
 pub mod terminal;
 pub mod timers;
 pub mod tokens;
+pub mod tool_calls;
 pub mod transfer;
 pub mod trust;
 pub mod usage;

@@ -64,6 +64,20 @@ impl Follower {
         Ok((follower, turns.split_off(older)))
     }
 
+    /// Starts to watch after these turns, which are the last ones that were read. If there are none,
+    /// all turns are new, except those that a handoff has brought.
+    pub fn after(reading: ConversationReading, last: &[Turn]) -> Result<Self> {
+        if last.is_empty() && reading.window.after.is_some() {
+            return Self::start(reading, 0).map(|(follower, _)| follower);
+        }
+        let returned = last.iter().map(hash).collect();
+        let mut follower = Self { reading, watcher: Watcher::new()?, returned, next: None };
+        follower.watch()?;
+        let older = follower.returned.len().saturating_sub(REMEMBERED_TURNS);
+        follower.returned.drain(..older);
+        Ok(follower)
+    }
+
     /// Waits until the transcript has changed.
     pub async fn changed(&mut self) -> Result<()> {
         loop {

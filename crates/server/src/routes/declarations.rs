@@ -304,6 +304,15 @@ fn add_messages(table: RouteTable) -> RouteTable {
             messages::list,
         )
         .post(
+            "/v1/messages/wait",
+            Read,
+            does(
+                "wait_for_message",
+                "Waits until the turn of a message is over, or the agent asks a question",
+            ),
+            messages::wait_for_message,
+        )
+        .post(
             "/v1/cancel",
             Send,
             does("cancel_message", "Cancels a queued message"),

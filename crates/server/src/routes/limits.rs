@@ -37,7 +37,8 @@ impl Sort {
     fn of(path: &str) -> Self {
         match path {
             "/v1/health" | "/v1/shutdown" => Self::Daemon,
-            "/v1/wait" | "/v1/events/follow" | "/v1/events/stream" | "/v1/tasks/wait" => Self::Wait,
+            "/v1/wait" | "/v1/messages/wait" | "/v1/events/follow" | "/v1/events/stream"
+            | "/v1/tasks/wait" => Self::Wait,
             turn if turn.ends_with("/turn") => Self::Wait,
             "/v1/send" => Self::Send,
             messages if is_of_session(messages, "/messages") => Self::Send,

@@ -8,8 +8,8 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use segue_core::api::{
-    AnswerReport, AnswerRequest, CancelRequest, MessageList, MessageView, MessagesRequest,
-    SelectRequest, SendReport, SendRequest, Until, WaitReport, WaitRequest,
+    AnswerReport, AnswerRequest, CancelRequest, MessageList, MessageView, MessageWaitRequest,
+    MessagesRequest, SelectRequest, SendReport, SendRequest, Until, WaitReport, WaitRequest,
 };
 use segue_core::flows::select::{self, Chosen};
 use segue_core::flows::{bringing_back, caller_environment, view};
@@ -51,7 +51,7 @@ pub(crate) async fn send(
     if until == Until::Recorded || supervisor.stopped_holder(&found).is_some() {
         return Ok(Json(supervisor.ask(session, report).await?));
     }
-    let wait = |reply| SessionRequest::Wait(Waiter::Message { message, until, reply });
+    let wait = |reply| SessionRequest::Wait(Waiter::message(message, until, reply));
     match timeout(Duration::from_millis(timeout_ms), supervisor.ask(session, wait)).await {
         Ok(answered) => Ok(Json(answered?)),
         Err(_) => Ok(Json(supervisor.ask(session, report).await?)),
@@ -119,6 +119,26 @@ async fn reachable<'a>(
         Some(view::message(&summary.session, message))
     };
     Ok(messages.iter().filter_map(|message| Some((view(message)?, message))).collect())
+}
+
+pub(crate) async fn wait_for_message(
+    Admitted { supervisor, principal }: Admitted,
+    Sent(request): Sent<MessageWaitRequest>,
+) -> RouteResult<SendReport> {
+    let MessageWaitRequest { message, known_question } = request;
+    let found = supervisor.ports.store.message(message).await?.ok_or_else(|| {
+        Error::not_found(format!("no message has the id `{message}`"))
+            .hint("run `segue messages` to see all messages")
+    })?;
+    let address = found.session.to_string();
+    let found = select::find(&supervisor.ports, &principal, &address, Path::new("/")).await?;
+    if let Some(fault) = supervisor.stopped_holder(&found) {
+        return Err(Error::from(fault).into());
+    }
+    let until = Until::TurnEnded;
+    let wait =
+        |reply| SessionRequest::Wait(Waiter::Message { message, until, known_question, reply });
+    Ok(Json(supervisor.ask(found.session.id, wait).await?))
 }
 
 pub(crate) async fn cancel(

@@ -3,7 +3,8 @@
 use segue_core::api::{SendReport, Until};
 use segue_core::flows::{conversation, last_output, messages, view};
 use segue_core::model::{
-    Failure, FailureClass, How, MessageId, MessageState, MessageStateKind, Status, WaitingFor,
+    Dialog, Failure, FailureClass, How, MessageId, MessageState, MessageStateKind, Status,
+    WaitingFor,
 };
 use segue_core::ports;
 use segue_core::rules::dialog;
@@ -60,8 +61,9 @@ impl Actor {
         self.state.outbox.iter().any(|it| matches!(it.state, MessageState::Typing(_)))
     }
 
-    /// Returns whether the turn that a message began has ended.
-    fn is_turn_over(&self) -> Result<bool> {
+    /// Returns whether the turn that a message began has ended, or waits for the answer to a question
+    /// that the caller does not know.
+    fn is_turn_over(&self, known_question: Option<&str>) -> Result<bool> {
         match self.state.session.status {
             Status::Starting | Status::Working => Ok(false),
             // Whether a headless turn succeeded is known only after its process has ended.
@@ -71,10 +73,16 @@ impl Actor {
                 Ok(conversation.is_none_or(|conversation| !conversation.turn_open))
             }
             status @ Status::Waiting(_) if status.expects_process() => {
-                Ok(self.drawn_question().is_some())
+                Ok(self.asks_other_than(known_question))
             }
             Status::Waiting(_) | Status::Interrupted | Status::Ended(_) | Status::Lost => Ok(true),
         }
+    }
+
+    /// Returns whether the agent asks a question whose id is not this one.
+    fn asks_other_than(&self, known_question: Option<&str>) -> bool {
+        let id = |dialog: Option<Dialog>| dialog.map(|dialog| dialog.id).unwrap_or_default();
+        self.drawn_question().is_some_and(|it| known_question != Some(id(it.dialog).as_str()))
     }
 
     pub(super) fn conversation(&self) -> Result<Option<ports::Conversation>> {
@@ -128,12 +136,13 @@ impl Actor {
         &self,
         message: MessageId,
         until: Until,
+        known_question: Option<&str>,
     ) -> Result<Option<SendReport>> {
         let in_outbox = self.state.outbox.iter().find(|it| it.id == message);
         if let Some(open) = in_outbox {
             // Without a person the message will not be delivered: no process runs, or a person has
             // to answer first.
-            let is_stuck = !self.will_continue() || self.drawn_question().is_some();
+            let is_stuck = !self.will_continue() || self.asks_other_than(known_question);
             if open.state != MessageState::Queued || !is_stuck {
                 return Ok(None);
             }
@@ -143,7 +152,7 @@ impl Actor {
         let report = self.report(message).await?;
         let is_delivered = report.message.state.known() == Some(MessageStateKind::Delivered);
         if until == Until::TurnEnded && is_delivered {
-            let is_over = self.is_turn_over()?;
+            let is_over = self.is_turn_over(known_question)?;
             return if is_over { self.turn_end_report(message).await.map(Some) } else { Ok(None) };
         }
         Ok(Some(report))

@@ -9,11 +9,25 @@ use super::{Actor, Reply, send_reply};
 /// A request that waits.
 #[derive(Debug)]
 pub(crate) enum Waiter {
-    Message { message: MessageId, until: Until, reply: Reply<SendReport> },
-    Status { target: WaitTarget, reply: Reply<WaitReport> },
+    Message {
+        message: MessageId,
+        until: Until,
+        /// The wait goes on while the agent asks the question with this id.
+        known_question: Option<String>,
+        reply: Reply<SendReport>,
+    },
+    Status {
+        target: WaitTarget,
+        reply: Reply<WaitReport>,
+    },
 }
 
 impl Waiter {
+    /// Waits for a message. A question of the agent ends the wait.
+    pub(crate) fn message(message: MessageId, until: Until, reply: Reply<SendReport>) -> Self {
+        Self::Message { message, until, known_question: None, reply }
+    }
+
     fn is_gone(&self) -> bool {
         match self {
             Self::Message { reply, .. } => reply.is_closed(),
@@ -41,9 +55,11 @@ impl Actor {
     /// Answers a request, or returns it if it has to wait longer.
     async fn answer_waiter(&self, waiter: Waiter) -> Option<Waiter> {
         match waiter {
-            Waiter::Message { message, until, reply } => {
-                match self.report_if_done(message, until).await {
-                    Ok(None) => return Some(Waiter::Message { message, until, reply }),
+            Waiter::Message { message, until, known_question, reply } => {
+                match self.report_if_done(message, until, known_question.as_deref()).await {
+                    Ok(None) => {
+                        return Some(Waiter::Message { message, until, known_question, reply });
+                    }
                     Ok(Some(report)) => send_reply(reply, Ok(report)),
                     Err(error) => send_reply(reply, Err(error)),
                 }

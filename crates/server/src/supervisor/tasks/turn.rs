@@ -52,7 +52,7 @@ pub(super) async fn wait(supervisor: &Arc<Supervisor>, task: &Task) -> Result<Ta
     let turn = match task.progress.message {
         Some(message) => {
             let until = Until::TurnEnded;
-            let wait = |reply| SessionRequest::Wait(Waiter::Message { message, until, reply });
+            let wait = |reply| SessionRequest::Wait(Waiter::message(message, until, reply));
             let report = supervisor.ask(session, wait).await?;
             of_message(report.into(), status(supervisor, session).await?)
         }

@@ -1,0 +1,192 @@
+//! The port of the ACP agent to the daemon, for `segue acp`.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use hyper::Method;
+use segue_acp::{AcpSettings, EditorPort, EventFeed, FeedStart, TurnFeed};
+use segue_core::api::{
+    AddressQuery, AnswerReport, AnswerRequest, Caller, CancelRequest, ConversationRequest,
+    InterruptReport, InterruptRequest, MessageView, MessageWaitRequest, RestoreReport,
+    ResumeAnswer, ResumeRequest, RunRequest, SendReport, SendRequest, SessionList, SessionView,
+    StartedSession,
+};
+use segue_core::model::{Environment, MessageId, RequestId, SessionId};
+use segue_core::{Error, Kind, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Client;
+use super::editor_feeds::{ConversationFeed, SessionEvents};
+use crate::conversation::readings;
+use crate::routes::query;
+use crate::wiring::{self, Local};
+
+/// How long a request inside an agent waits for a daemon, which the agent may not start itself.
+const DAEMON_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A request to a daemon that stops is sent to the next daemon, at most this many times.
+const ATTEMPTS: usize = 20;
+
+/// At most this many connections stay open between requests.
+const MAX_IDLE_CONNECTIONS: usize = 4;
+
+/// How many sessions a page of the list has.
+const PAGE_SIZE: u32 = 100;
+
+/// Serves the ACP protocol on standard input and output until the input ends.
+pub async fn serve_acp(local: &Local, settings: AcpSettings) -> Result<()> {
+    let settings = AcpSettings { run_id: wiring::new_request_id().to_string(), ..settings };
+    let calls = EditorCalls { local: local.clone(), idle: Mutex::default() };
+    segue_acp::serve(Arc::new(calls), settings, std::io::stdin(), std::io::stdout()).await
+}
+
+/// Sends the requests of an editor to the daemon. A connection carries one request at a time, so every
+/// request takes a connection of its own, and leaves it for later requests.
+#[derive(Debug)]
+struct EditorCalls {
+    local: Local,
+    idle: Mutex<Vec<Client>>,
+}
+
+/// The query parameters of a page of sessions.
+#[derive(Debug, Serialize)]
+struct PageParameters<'a> {
+    limit: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<&'a str>,
+}
+
+impl EditorCalls {
+    async fn client(&self) -> Result<Client> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match idle {
+            Some(client) => Ok(client),
+            None => Client::connect_patiently(&self.local, DAEMON_TIMEOUT).await,
+        }
+    }
+
+    fn keep(&self, client: Client) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MAX_IDLE_CONNECTIONS {
+            idle.push(client);
+        }
+    }
+
+    /// Sends a request, and sends it again while daemons stop. A change has an id, so that it is
+    /// carried out once.
+    async fn request<A: DeserializeOwned>(
+        &self,
+        (method, path, id): (Method, &str, Option<RequestId>),
+        body: &(impl Serialize + Sync),
+    ) -> Result<A> {
+        let mut attempt = 1;
+        loop {
+            let client = self.client().await?;
+            let answer = match id {
+                Some(id) => client.line.change_as(id, path, body).await,
+                None => client.line.ask(method.clone(), path, body).await,
+            };
+            match answer {
+                Err(error) if error.kind == Kind::Unavailable && attempt < ATTEMPTS => attempt += 1,
+                Err(error) if error.kind == Kind::Unavailable => return Err(error),
+                answer => {
+                    self.keep(client);
+                    return answer;
+                }
+            }
+        }
+    }
+
+    async fn change<A: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<A> {
+        let id = Some(wiring::new_request_id());
+        self.request((Method::POST, path, id), body).await
+    }
+
+    async fn ask<A: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<A> {
+        self.request((method, path, None), body).await
+    }
+}
+
+#[async_trait]
+impl EditorPort for EditorCalls {
+    /// Returns this process's folder and environment. The daemon ignores the environment of an
+    /// agent's process, so it is not sent.
+    fn caller(&self) -> Caller {
+        if self.local.is_inside_agent() {
+            let cwd = self.local.cwd().to_owned();
+            return Caller { cwd, environment: Environment::default() };
+        }
+        self.local.caller()
+    }
+
+    async fn run(&self, request: &RunRequest) -> Result<StartedSession> {
+        self.change("/v1/run", request).await
+    }
+
+    async fn resume(&self, request: &ResumeRequest) -> Result<RestoreReport> {
+        match self.change("/v1/resume", request).await? {
+            ResumeAnswer::Restored(report) => Ok(report),
+            ResumeAnswer::Planned(_) => Err(Error::internal("a resume was only planned")),
+        }
+    }
+
+    async fn session(&self, address: &str) -> Result<SessionView> {
+        let address = AddressQuery::new(address, self.local.cwd(), false);
+        self.ask(Method::GET, &query("/v1/session", &address)?, &()).await
+    }
+
+    async fn sessions(&self, cursor: Option<&str>) -> Result<SessionList> {
+        let parameters = PageParameters { limit: PAGE_SIZE, cursor };
+        self.ask(Method::GET, &query("/v1/sessions", &parameters)?, &()).await
+    }
+
+    async fn send(&self, request: &SendRequest) -> Result<SendReport> {
+        self.change("/v1/send", request).await
+    }
+
+    async fn wait(&self, request: &MessageWaitRequest) -> Result<SendReport> {
+        self.ask(Method::POST, "/v1/messages/wait", request).await
+    }
+
+    async fn cancel(&self, message: MessageId) -> Result<()> {
+        let request = CancelRequest { message: message.to_string() };
+        self.change::<MessageView>("/v1/cancel", &request).await.map(drop)
+    }
+
+    async fn interrupt(&self, session: SessionId) -> Result<()> {
+        let request = InterruptRequest { cwd: "/".into(), session: session.to_string() };
+        self.change::<InterruptReport>("/v1/interrupt", &request).await.map(drop)
+    }
+
+    async fn answer(&self, request: &AnswerRequest) -> Result<()> {
+        self.change::<AnswerReport>("/v1/answer", request).await.map(drop)
+    }
+
+    async fn events(&self, session: SessionId) -> Result<Box<dyn EventFeed>> {
+        Ok(Box::new(SessionEvents::open(&self.local, session).await?))
+    }
+
+    async fn conversation(
+        &self,
+        session: SessionId,
+        start: FeedStart,
+    ) -> Result<Box<dyn TurnFeed>> {
+        let story = start == FeedStart::Story;
+        let caller = Caller { cwd: Path::new("/").to_owned(), ..self.caller() };
+        let request = ConversationRequest { caller, address: session.to_string(), story };
+        let report = self.ask(Method::POST, "/v1/conversation", &request).await?;
+        Ok(Box::new(ConversationFeed::open(readings(&report)?, start)?))
+    }
+}
