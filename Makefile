@@ -8,7 +8,7 @@ CARGO ?= cargo
 # program that people run is never built with them.
 TEST_TARGET := target/failpoints
 
-.PHONY: help run test bench fuzz fmt check docs picture pictures web setup tools vendors payloads clients inspector browser conformance soak
+.PHONY: help run test bench fuzz fmt check docs picture pictures web setup tools vendors payloads clients inspector acp browser conformance soak
 
 help:
 	@echo "make run      start a fleet of demo agents, and a shell to kill it and bring it back"
@@ -29,7 +29,7 @@ run: setup web
 	@$(CARGO) build --quiet -p segue-cli -p segue-testkit --bin segue --bin tour
 	@target/debug/tour
 
-test: setup tools vendors payloads clients inspector browser check
+test: setup tools vendors payloads clients inspector acp browser check
 	@./scripts/web test
 	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
 
@@ -108,3 +108,7 @@ clients: vendors
 
 inspector: vendors
 	@./scripts/inspector
+
+# After `vendors`, which installs npm.
+acp: vendors
+	@./scripts/acp

@@ -21,3 +21,8 @@ pub use agent::AcpSettings;
 pub use port::{EditorPort, EventFeed, FeedStart, TurnFeed};
 pub use session_uri::session_uri;
 pub use stdio::serve;
+
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod tests;

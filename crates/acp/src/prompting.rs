@@ -100,7 +100,8 @@ impl Prompt {
     /// Returns how the prompt ended. `None` if the agent asks a question.
     async fn end(&self, report: &SendReport) -> Option<Result<StopReason>> {
         if report.turn_ended {
-            return Some(match &report.failure {
+            let failure = report.failure.as_ref().or(report.session.last_failure.as_ref());
+            return Some(match failure {
                 Some(failure) => Err(Error::vendor(format!("the turn failed: {}", failure.class))
                     .caused_by(&failure.message)
                     .hint(failure.class.advice())),

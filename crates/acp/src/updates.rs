@@ -190,3 +190,6 @@ fn words(text: &str) -> String {
     let text: String = text.chars().filter(is_visible).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests;

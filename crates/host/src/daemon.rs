@@ -35,6 +35,8 @@ const QUOTED_LOG_BYTES: usize = 2000;
 const OPEN_FILES_LIMIT: u64 = 65536;
 /// The arguments that make this program the daemon.
 const SUBCOMMAND: [&str; 2] = ["daemon", "run"];
+/// The action with which `segue daemon` starts a daemon, unless it runs.
+const START_ACTION: &str = "start";
 const READY: &str = "ready";
 const FAILED: &str = "error: ";
 
@@ -58,6 +60,24 @@ pub fn spawn_daemon(
     command.envs(environment.iter().filter(|(name, _)| is_inherited(name)));
     let lock = starting.share().map_err(|error| cannot("share", &paths.start_lock(), &error))?;
     start(command, lock.into(), &paths.log_file(), READY_TIMEOUT)
+}
+
+/// Starts a daemon by a command of its own, and returns when it is ready. Blocks the thread. The daemon
+/// is then no descendant of this process: some programs end the descendants of a process together
+/// with it.
+pub fn spawn_apart(environment: &Environment) -> Result<()> {
+    let [daemon, _] = SUBCOMMAND;
+    let mut command =
+        without_inherited(&[this_program().into_os_string(), daemon.into(), START_ACTION.into()]);
+    command.env_clear().envs(environment.iter()).stdin(Stdio::null());
+    let output = command
+        .output()
+        .map_err(|error| Error::unavailable("cannot start the daemon").caused_by(error))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let why = String::from_utf8_lossy(&output.stderr);
+    Err(Error::unavailable("the daemon cannot be started").caused_by(why.trim()))
 }
 
 /// Returns whether this is the command line of a daemon.

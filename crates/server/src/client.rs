@@ -148,6 +148,11 @@ impl Client {
                 .caused_by("an agent may not start it")
                 .hint("run `segue ls` in a terminal of your own"));
         }
+        if local.starts_apart() {
+            let environment = local.environment().clone();
+            blocking(move || daemon::spawn_apart(&environment)).await?;
+            return Self::connect_running(local).await?.ok_or_else(|| unanswered(local));
+        }
         let starting = start_lock(local).await?;
         if let Some(client) = Self::connect_running(local).await? {
             if client.is_current(local) {
@@ -158,10 +163,7 @@ impl Client {
         wait_for_daemon_lock(local).await?;
         let (paths, environment) = (local.paths().clone(), local.environment().clone());
         blocking(move || daemon::spawn_daemon(&paths, &environment, &starting)).await?;
-        Self::connect_running(local).await?.ok_or_else(|| {
-            Error::unavailable("the daemon was started but does not answer")
-                .hint(format!("look into `{}`", local.paths().log_file().display()))
-        })
+        Self::connect_running(local).await?.ok_or_else(|| unanswered(local))
     }
 
     /// Returns the state that the daemon reported when the client connected.
@@ -391,6 +393,11 @@ impl Client {
         let path = query(path, &AddressQuery::new(address, cwd, false))?;
         self.line.ask(method, &path, &()).await
     }
+}
+
+fn unanswered(local: &Local) -> Error {
+    Error::unavailable("the daemon was started but does not answer")
+        .hint(format!("look into `{}`", local.paths().log_file().display()))
 }
 
 /// Takes the lock of a process that starts a daemon. Waits while another process holds it: a

@@ -51,6 +51,8 @@ pub struct Local {
     context: ProcessContext,
     /// Shows the user why a command takes long.
     notice: Option<fn(&str)>,
+    /// A daemon that this process starts is none of its descendants.
+    starts_apart: bool,
 }
 
 impl Local {
@@ -63,7 +65,7 @@ impl Local {
         let context = ProcessContext::read()?;
         let paths = Paths::from_environment(&context.environment)?;
         failpoints::arm(&context.environment, role);
-        Ok(Self { paths, context, notice: None })
+        Ok(Self { paths, context, notice: None, starts_apart: false })
     }
 
     /// Sets the function that shows the user why a command takes long.
@@ -73,6 +75,17 @@ impl Local {
     }
 
     /// Shows the user why a command takes long. Does nothing if no function was set for that.
+    /// Makes this process start a daemon by a command of its own, for a process that other programs
+    /// start and end: some of them end all its descendants, too.
+    #[must_use]
+    pub(crate) fn starting_apart(self) -> Self {
+        Self { starts_apart: true, ..self }
+    }
+
+    pub(crate) fn starts_apart(&self) -> bool {
+        self.starts_apart
+    }
+
     pub(crate) fn notice(&self, text: &str) {
         if let Some(notice) = self.notice {
             notice(text);

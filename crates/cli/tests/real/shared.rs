@@ -39,6 +39,7 @@ macro_rules! test_each {
     };
 }
 
+mod acp;
 mod deleted_transcripts;
 mod dispatch;
 mod facts;

@@ -39,7 +39,7 @@ const PAGE_SIZE: u32 = 100;
 /// Serves the ACP protocol on standard input and output until the input ends.
 pub async fn serve_acp(local: &Local, settings: AcpSettings) -> Result<()> {
     let settings = AcpSettings { run_id: wiring::new_request_id().to_string(), ..settings };
-    let calls = EditorCalls { local: local.clone(), idle: Mutex::default() };
+    let calls = EditorCalls { local: local.clone().starting_apart(), idle: Mutex::default() };
     segue_acp::serve(Arc::new(calls), settings, std::io::stdin(), std::io::stdout()).await
 }
 

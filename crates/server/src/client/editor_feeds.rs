@@ -42,13 +42,14 @@ impl SessionEvents {
             EventQuery { sessions: vec![session], limit: 1, newest: true, ..EventQuery::default() };
         let newest = client.events(&newest).await?;
         let last = newest.last().map_or(0, |event| event.seq);
-        let mut events = Self { local: local.clone(), session, last, stream: None };
-        events.stream = Some(events.connect().await?);
-        Ok(events)
+        let stream = Some(client.follow(&[session], last).await?.without_checks());
+        Ok(Self { local: local.clone(), session, last, stream })
     }
 
+    /// Waits for the next daemon. A daemon that the user has stopped is not started for an editor
+    /// that only looks.
     async fn connect(&self) -> Result<EventStream> {
-        let client = Client::connect_patiently(&self.local, DAEMON_TIMEOUT).await?;
+        let client = Client::when_running(&self.local).await?;
         Ok(client.follow(&[self.session], self.last).await?.without_checks())
     }
 }

@@ -23,7 +23,7 @@ const MAX_IDLE_CONNECTIONS: usize = 4;
 /// Serves the MCP protocol on standard input and output until the input ends. Connects to the daemon
 /// at the first call.
 pub async fn serve_mcp(local: &Local) -> Result<()> {
-    let local = local.clone();
+    let local = local.clone().starting_apart();
     let calls = DaemonCalls { local, idle: Mutex::default(), caller: OnceLock::new() };
     segue_mcp::serve_stdio(Arc::new(calls)).await
 }

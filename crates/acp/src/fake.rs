@@ -1,0 +1,207 @@
+//! A daemon in memory. The test decides what waits return.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use segue_core::api::{
+    AnswerRequest, Caller, MessageWaitRequest, RestoreReport, ResumeRequest, RunRequest,
+    SendReport, SendRequest, SessionList, SessionView, StartedSession,
+};
+use segue_core::model::{
+    Environment, Event, EventPayload, MessageId, NewEvent, SessionId, Status, Turn, VendorSessionId,
+};
+use segue_core::{Error, Result};
+use serde_json::{Value, json};
+use tokio::sync::{Mutex as AsyncMutex, mpsc};
+
+use crate::port::{EditorPort, EventFeed, FeedStart, TurnFeed};
+
+pub(crate) const SESSION: &str = "0190b5a0-0000-7000-8000-000000000001";
+pub(crate) const URI: &str = "segue://session/0190b5a0-0000-7000-8000-000000000001";
+const MESSAGE: &str = "0190b5a0-0000-7000-8000-00000000000a";
+
+/// A session as the daemon shows it, with these fields changed.
+pub(crate) fn view(changes: &Value) -> SessionView {
+    let mut view = json!({
+        "session": SESSION, "id": SESSION, "name": "fox", "fleet": "default",
+        "address": "default/fox", "agent": null, "vendor": "demo", "vendor_session_id": "v1",
+        "evidence": null, "status": "idle", "status_detail": null, "cwd": "/code",
+        "worktree": null, "branch": null, "headless": false, "pid": 1, "holder_pid": 2,
+        "launches": 1, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+    });
+    for (name, value) in changes.as_object().into_iter().flatten() {
+        view[name] = value.clone();
+    }
+    serde_json::from_value(view).unwrap()
+}
+
+/// A report about the message of the prompt.
+pub(crate) fn report(view: &SessionView, state: &str, turn_ended: bool) -> SendReport {
+    let message = json!({
+        "id": MESSAGE, "session": SESSION, "name": "fox", "fleet": "default",
+        "address": "default/fox", "state": state, "text": "x",
+        "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+    });
+    SendReport {
+        session: view.clone(),
+        message: serde_json::from_value(message).unwrap(),
+        turn_ended,
+        answer: None,
+        failure: None,
+        note: Some("it is busy".to_owned()),
+    }
+}
+
+/// The daemon.
+#[derive(Debug)]
+pub(crate) struct FakeDaemon {
+    pub(crate) view: Mutex<SessionView>,
+    /// The changes that were asked for.
+    pub(crate) calls: Mutex<Vec<String>>,
+    pub(crate) waits: mpsc::Sender<SendReport>,
+    waiting: AsyncMutex<mpsc::Receiver<SendReport>>,
+    pub(crate) events: mpsc::Sender<EventPayload>,
+    event_receiver: Mutex<Option<mpsc::Receiver<EventPayload>>>,
+    pub(crate) turns: Arc<Mutex<Vec<Turn>>>,
+    /// Whether a queued message can be taken back.
+    pub(crate) cancels: Mutex<bool>,
+}
+
+impl FakeDaemon {
+    pub(crate) fn new() -> Arc<Self> {
+        let (waits, waiting) = mpsc::channel(16);
+        let (events, event_receiver) = mpsc::channel(16);
+        Arc::new(Self {
+            view: Mutex::new(view(&json!({}))),
+            calls: Mutex::default(),
+            waits,
+            waiting: AsyncMutex::new(waiting),
+            events,
+            event_receiver: Mutex::new(Some(event_receiver)),
+            turns: Arc::default(),
+            cancels: Mutex::new(true),
+        })
+    }
+
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    fn called(&self, call: String) {
+        self.calls.lock().unwrap().push(call);
+    }
+
+    fn now(&self) -> SessionView {
+        self.view.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl EditorPort for FakeDaemon {
+    fn caller(&self) -> Caller {
+        Caller { cwd: "/".into(), environment: Environment::default() }
+    }
+
+    async fn run(&self, request: &RunRequest) -> Result<StartedSession> {
+        self.called(format!("run in {}", request.caller.cwd.display()));
+        Ok(StartedSession { session: self.now(), notices: Vec::new() })
+    }
+
+    async fn resume(&self, _: &ResumeRequest) -> Result<RestoreReport> {
+        self.called("resume".to_owned());
+        Ok(RestoreReport::new(Vec::new(), Vec::new(), Vec::new()))
+    }
+
+    async fn session(&self, address: &str) -> Result<SessionView> {
+        if address == SESSION || address == "default/fox" {
+            return Ok(self.now());
+        }
+        Err(Error::not_found(format!("there is no session `{address}`")))
+    }
+
+    async fn sessions(&self, _: Option<&str>) -> Result<SessionList> {
+        Ok(SessionList { sessions: vec![self.now()], hidden: 0, next: Some("2".to_owned()) })
+    }
+
+    async fn send(&self, request: &SendRequest) -> Result<SendReport> {
+        self.called(format!("send {}", request.text));
+        Ok(report(&self.now(), "queued", false))
+    }
+
+    async fn wait(&self, request: &MessageWaitRequest) -> Result<SendReport> {
+        self.called(format!("wait {:?}", request.known_question));
+        let report = self.waiting.lock().await.recv().await;
+        Ok(report.unwrap())
+    }
+
+    async fn cancel(&self, _: MessageId) -> Result<()> {
+        self.called("cancel".to_owned());
+        if *self.cancels.lock().unwrap() {
+            return Ok(());
+        }
+        Err(Error::conflict("it was typed"))
+    }
+
+    async fn interrupt(&self, _: SessionId) -> Result<()> {
+        self.called("interrupt".to_owned());
+        Ok(())
+    }
+
+    async fn answer(&self, request: &AnswerRequest) -> Result<()> {
+        let question = request.question.as_deref().unwrap_or_default();
+        self.called(format!("answer {question} {}", request.answer));
+        Ok(())
+    }
+
+    async fn events(&self, _: SessionId) -> Result<Box<dyn EventFeed>> {
+        let receiver = self.event_receiver.lock().unwrap().take();
+        Ok(Box::new(FakeEvents { receiver, seq: 0 }))
+    }
+
+    async fn conversation(&self, _: SessionId, start: FeedStart) -> Result<Box<dyn TurnFeed>> {
+        self.called(format!("conversation {start:?}"));
+        Ok(Box::new(FakeTurns { turns: Arc::clone(&self.turns) }))
+    }
+}
+
+struct FakeEvents {
+    receiver: Option<mpsc::Receiver<EventPayload>>,
+    seq: i64,
+}
+
+#[async_trait]
+impl EventFeed for FakeEvents {
+    async fn next(&mut self) -> Result<Event> {
+        let Some(receiver) = &mut self.receiver else { return std::future::pending().await };
+        let payload = receiver.recv().await.unwrap();
+        self.seq += 1;
+        let fact = NewEvent { at: Timestamp::UNIX_EPOCH, session: None, launch: None, payload };
+        Ok(Event { seq: self.seq, fact })
+    }
+}
+
+/// Returns the turns that a test has added, when they are asked for.
+struct FakeTurns {
+    turns: Arc<Mutex<Vec<Turn>>>,
+}
+
+#[async_trait]
+impl TurnFeed for FakeTurns {
+    fn conversation(&self) -> Option<VendorSessionId> {
+        Some(VendorSessionId::new("v1"))
+    }
+
+    async fn changed(&mut self) -> Result<()> {
+        std::future::pending().await
+    }
+
+    async fn news(&mut self) -> Result<Vec<Turn>> {
+        Ok(std::mem::take(&mut *self.turns.lock().unwrap()))
+    }
+}
+
+/// An event after which a question may be gone.
+pub(crate) fn works() -> EventPayload {
+    EventPayload::StatusChanged { status: Status::Working, source: None, note: None }
+}

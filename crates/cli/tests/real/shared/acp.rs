@@ -1,0 +1,122 @@
+//! `segue acp` with the vendors' real programs: the model's log is the evidence.
+
+use rustix::process::Signal;
+use segue_testkit::editor_client::texts;
+use segue_testkit::vendor_scene::{PinnedVendor, VendorScene};
+use segue_testkit::{EditorClient, processes};
+use serde_json::{Value, json};
+
+use crate::scene;
+
+fn of(session: &str) -> Value {
+    json!({"sessionId": session, "cwd": "/", "mcpServers": []})
+}
+
+/// Starts an editor's agent that starts sessions of this vendor.
+fn editor<V: PinnedVendor>(scene: &VendorScene<V>) -> EditorClient {
+    EditorClient::start(&scene.world, V::RUN)
+}
+
+fn assert_ended(answer: &Value) {
+    assert_eq!(answer["result"]["stopReason"], "end_turn", "{answer}");
+}
+
+fn contains(texts: &[String], part: &str) -> bool {
+    texts.iter().any(|text| text.contains(part))
+}
+
+/// Also after the agent, its holder and the daemon were killed.
+fn killed_editor_loads_the_same_session_with_its_history<V: PinnedVendor>() {
+    let scene = scene::<V>();
+    let mut client = editor(&scene);
+    let session = client.new_session(&scene.world.project());
+    let first = "remember ALPHA [[tool: echo made]] [[say: NOTED]]";
+    let (answer, updates) = client.prompt(&session, first);
+    assert_ended(&answer);
+    assert!(contains(&texts(&updates, "agent_message_chunk"), "NOTED"), "{updates:?}");
+    assert!(!contains(&texts(&updates, "user_message_chunk"), "ALPHA"), "{updates:?}");
+    let has = |kind: &str, status: &str| {
+        updates.iter().any(|it| it["sessionUpdate"] == kind && it["status"] == status)
+    };
+    assert!(has("tool_call", "in_progress"), "{updates:?}");
+    assert!(has("tool_call_update", "completed"), "{updates:?}");
+    processes::send(client.pid(), Signal::KILL);
+    client.wait();
+    scene.world.kill_everything();
+
+    let mut client = editor(&scene);
+    client.ok("session/load", &of(&session));
+    assert_eq!(texts(&client.updates, "user_message_chunk"), [first]);
+    assert!(contains(&texts(&client.updates, "agent_message_chunk"), "NOTED"));
+    let (answer, updates) = client.prompt(&session, "which word?");
+    assert_ended(&answer);
+    assert!(contains(&texts(&updates, "agent_message_chunk"), "which word?"), "{updates:?}");
+    let carried = scene.model.conversation_of("which word?").unwrap();
+    let carried: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
+    assert_eq!(carried, [first, "which word?"]);
+}
+
+test_each!(
+    killed_editor_loads_the_same_session_with_its_history:
+    claude, codex, copilot, gemini, opencode, pi
+);
+
+fn daemon_killed_during_a_prompt_loses_and_doubles_nothing<V: PinnedVendor>() {
+    let scene = scene::<V>();
+    let mut client = editor(&scene);
+    let session = client.new_session(&scene.world.project());
+    assert_ended(&client.prompt(&session, "remember ALPHA").0);
+    let prompt = client.begin_prompt(&session, "BETA [[hold: door]]");
+    scene.model.wait_held("door");
+    segue_testkit::scene::kill_daemon(&scene.world);
+    scene.model.release("door");
+    assert_ended(&client.answer(prompt));
+    assert_ended(&client.prompt(&session, "which word?").0);
+    let carried = scene.model.conversation_of("which word?").unwrap();
+    let carried: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
+    assert_eq!(carried, ["remember ALPHA", "BETA [[hold: door]]", "which word?"]);
+}
+
+test_each!(
+    daemon_killed_during_a_prompt_loses_and_doubles_nothing:
+    claude, codex, copilot, gemini, opencode, pi
+);
+
+fn cancelled_prompt_interrupts_the_turn<V: PinnedVendor>() {
+    let scene = scene::<V>();
+    let mut client = editor(&scene);
+    let session = client.new_session(&scene.world.project());
+    let prompt = client.begin_prompt(&session, "ALPHA [[hold: door]]");
+    scene.model.wait_held("door");
+    client.notify("session/cancel", &json!({"sessionId": session}));
+    assert_eq!(client.answer(prompt)["result"]["stopReason"], "cancelled");
+    assert_ended(&client.prompt(&session, "next [[say: GOES ON]]").0);
+}
+
+test_each!(
+    cancelled_prompt_interrupts_the_turn:
+    claude, codex, copilot, gemini, opencode, pi
+);
+
+/// The editor allows the first command and rejects the second one.
+fn question_goes_to_the_editor_and_its_answer_to_the_program<V: PinnedVendor>() {
+    let scene = scene::<V>();
+    let mut client = EditorClient::start(&scene.world, &["--vendor", V::NAME]);
+    let session = client.new_session(&scene.world.project());
+    for (kind, file) in [("allow_once", "allowed"), ("reject_once", "rejected")] {
+        let prompt = client.begin_prompt(&session, &format!("{file} [[ask: touch {file}]]"));
+        let question = client.question();
+        let options = question["params"]["options"].as_array().unwrap();
+        let option = options.iter().find(|it| it["kind"] == kind);
+        let option = option.unwrap_or_else(|| panic!("no {kind}: {question}"));
+        client.choose(&question, &option["optionId"].clone());
+        let answer = client.answer(prompt);
+        assert!(answer["result"]["stopReason"].is_string(), "{answer}");
+        assert_eq!(scene.world.project().join(file).exists(), kind == "allow_once", "{kind}");
+    }
+}
+
+test_each!(
+    question_goes_to_the_editor_and_its_answer_to_the_program:
+    claude, codex, copilot, gemini, opencode
+);
