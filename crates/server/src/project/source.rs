@@ -128,6 +128,13 @@ pub(super) const RESERVED_KEYS: [&str; 2] = ["effort", "fallback"];
 fn without_parser_terms(message: &str) -> (String, Vec<String>) {
     let mut message = message.replace("expected u32", "expected a whole number");
     message = message.replace("missing field", "missing key");
+    if message == "invalid type: map, expected a sequence" {
+        message = "expected a list of tables, each of them below `[[…]]`, got one table".to_owned();
+    }
+    message = message.replace("expected a sequence", "expected a list");
+    if let Some((found, _)) = message.split_once(", expected struct ") {
+        message = format!("{found}, expected a table, whose keys are below `[…]`");
+    }
     let Some((unknown, known)) =
         message.strip_prefix("unknown field `").and_then(|rest| rest.split_once("`, expected "))
     else {

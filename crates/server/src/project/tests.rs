@@ -49,6 +49,28 @@ fn fleet_without_a_name_is_named_after_its_folder() {
 }
 
 #[test]
+fn value_of_another_type_is_reported_without_the_types_of_the_program() {
+    let table = [
+        (
+            "[agents.coder]\nvendor = \"demo\"\n",
+            "line 1: expected a list of tables, each of them below `[[…]]`, got one table",
+        ),
+        (
+            "fleet = \"blog\"\n",
+            "line 1: invalid type: string \"blog\", expected a table, whose keys are below `[…]`",
+        ),
+        (
+            "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\nargs = \"-v\"\n",
+            "line 4: invalid type: string \"-v\", expected a list",
+        ),
+    ];
+    for (text, expected) in table {
+        let error = read(text).unwrap_err();
+        assert!(error.message.ends_with(expected), "{error}");
+    }
+}
+
+#[test]
 fn agents_of_one_kind_are_numbered_if_count_is_set() {
     let names = |text: &str| -> Vec<String> {
         read(text).unwrap().agents.iter().map(|agent| agent.name.to_string()).collect()
