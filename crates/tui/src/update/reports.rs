@@ -49,8 +49,9 @@ pub(crate) fn restored(report: &RestoreReport) -> String {
 pub(super) fn plan(report: &PlanReport) -> (Vec<String>, usize) {
     let mut lines = Vec::new();
     for it in &report.plan {
-        let note = it.note.text.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-        lines.push(one_line(&format!("{}  {}{note}", it.of.address, it.decision.word())));
+        // The note begins with the decision.
+        let what = it.note.text.as_deref().unwrap_or(it.decision.word());
+        lines.push(one_line(&format!("{}  {what}", it.of.address)));
     }
     for it in &report.left_alone {
         lines.push(one_line(&format!("{}  left alone: {}", it.address, it.why)));
@@ -189,4 +190,30 @@ fn consequence(worktree: &WorktreeView) -> String {
         changes => format!("its {changes} are kept in a salvage"),
     };
     format!("removes the folder of {}; {changes}; the branch stays", worktree.branch)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn line_of_a_plan_says_once_what_would_be_done() {
+        let row = |name: &str, decision: &str, note: &str| {
+            json!({
+                "session": "00000000-0000-7000-8000-000000000001", "fleet": "shop", "name": name,
+                "address": format!("shop/{name}"), "vendor": "demo", "decision": decision,
+                "note": note,
+            })
+        };
+        let rows = [
+            row("coder", "resume", "resume"),
+            row("tester", "start", "start: the conversation is empty"),
+        ];
+        let report = json!({"plan": rows, "to_bring_back": 2, "left_alone": [], "failed": []});
+        let (lines, count) = plan(&serde_json::from_value(report).unwrap());
+        let expected = ["shop/coder  resume", "shop/tester  start: the conversation is empty"];
+        assert_eq!((lines, count), (expected.map(str::to_owned).to_vec(), 2));
+    }
 }
