@@ -6,7 +6,7 @@ mod packages;
 use rustix::process::Signal;
 use segue_testkit::editor_client::texts;
 use segue_testkit::stand_in::StandIn;
-use segue_testkit::{EditorClient, World, processes, scene};
+use segue_testkit::{EditorClient, World, conversation, processes, scene};
 use serde_json::{Value, json};
 
 use crate::scene::{states, times_received};
@@ -154,6 +154,43 @@ fn turns_of_a_terminal_and_of_another_editor_reach_the_editor() {
 }
 
 #[test]
+fn turn_that_is_typed_in_the_terminal_reaches_the_editor() {
+    let world = world();
+    let (mut client, session) = session(&world);
+    conversation::type_text(&world, &listed(&world, &session), "what is the word?\r");
+    client.update(|it| it["content"]["text"] == "The word is amber.");
+    assert_eq!(user_texts(&client.updates), ["what is the word?"]);
+}
+
+#[test]
+fn conversation_that_was_handed_over_keeps_its_id_in_the_editor() {
+    let world = world();
+    let (mut client, session) = session(&world);
+    let name = name(&world, &session);
+    world.ok(["handoff", &name, "--to", "demo", "--name", "heir"]);
+    world.ok(["wait", "heir", "--for", "idle", "--timeout", "170s"]);
+    let (answer, updates) = client.prompt(&session, "what is the word?");
+    assert_eq!(answer["result"]["stopReason"], "end_turn", "{answer}");
+    assert_eq!(agent_texts(&updates), ["The word is amber."]);
+    let mut other = EditorClient::start(&world, &[]);
+    other.ok("session/load", &of(&session));
+    assert_eq!(user_texts(&other.updates), ["remember the word amber", "what is the word?"]);
+}
+
+#[test]
+fn new_conversation_of_the_same_session_reaches_the_editor() {
+    let world = world();
+    let (mut client, session) = session(&world);
+    let before = listed(&world, &session)["vendor_session_id"].clone();
+    conversation::type_text(&world, &listed(&world, &session), "/clear\r");
+    let is_other = |it: &Value| it["vendor_session_id"] != before;
+    scene::wait_session(&world, &name(&world, &session), is_other);
+    let (answer, updates) = client.prompt(&session, "hello again");
+    assert_eq!(answer["result"]["stopReason"], "end_turn", "{answer}");
+    assert_eq!(agent_texts(&updates).len(), 1, "{updates:?}");
+}
+
+#[test]
 fn question_goes_to_the_editor_and_its_answer_to_the_agent() {
     let world = world();
     let (mut client, session) = session(&world);
@@ -236,6 +273,32 @@ fn daemon_killed_during_a_prompt_loses_and_doubles_nothing() {
     let (_, updates) = client.prompt(&session, "what is the word?");
     assert_eq!(agent_texts(&updates), ["The word is amber."]);
     assert_eq!(times_received(&world, "what is the word?"), 1);
+}
+
+/// The daemon dies before and after it records the message, its typing and its arrival.
+#[test]
+fn prompt_survives_sigkill_of_the_daemon_at_every_point_of_its_delivery() {
+    let points = ["add", "typing", "settle"];
+    for point in points.iter().flat_map(|it| ["before", "after"].map(|end| format!("{it}.{end}"))) {
+        let mut world = world();
+        let (client, session) = session(&world);
+        assert!(client.close().success());
+        world.ok(["daemon", "stop"]);
+        let gate = world.root().join("gate");
+        world.set("SEGUE_FAILPOINT", format!("message.{point}"));
+        world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+        world.set("SEGUE_FAILPOINT_GATE", gate.to_str().unwrap());
+        world.ok(["daemon", "start"]);
+        let killed = scene::daemon_pid(&world);
+        let mut client = EditorClient::start(&world, &[]);
+        client.ok("session/resume", &of(&session));
+        std::fs::write(&gate, "").unwrap();
+        let (answer, updates) = client.prompt(&session, "said once");
+        assert_eq!(answer["result"]["stopReason"], "end_turn", "{point}: {answer}");
+        assert!(!agent_texts(&updates).is_empty(), "{point}");
+        assert_eq!(times_received(&world, "said once"), 1, "{point}");
+        assert_ne!(scene::daemon_pid(&world), killed, "{point}: the daemon was killed");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::Turn;
 use segue_core::ports::FolderChange;
@@ -34,7 +35,16 @@ pub struct Follower {
     returned: Vec<u64>,
     /// The number of the next turn, if known.
     next: Option<u64>,
+    /// The files of the database before the last reading. `None` if the conversation has a file of
+    /// its own.
+    read_from: Option<DatabaseState>,
 }
+
+/// The lengths and the times of a database and its write-ahead log. A missing file has none.
+type DatabaseState = Vec<Option<(u64, Timestamp)>>;
+
+/// The ending of the write-ahead log of a database.
+const LOG_ENDING: &str = "-wal";
 
 /// The turns that were added since the last call.
 #[derive(Debug, Default)]
@@ -48,7 +58,7 @@ impl Follower {
     /// Starts to watch, and returns the last `count` turns, at most 1000.
     pub fn start(reading: ConversationReading, count: usize) -> Result<(Self, Vec<Numbered>)> {
         let (watcher, returned) = (Watcher::new()?, Vec::new());
-        let mut follower = Self { reading, watcher, returned, next: None };
+        let mut follower = Self { reading, watcher, returned, next: None, read_from: None };
         // Watch before reading, so that no turn is missed in between.
         follower.watch()?;
         let mut turns = Vec::new();
@@ -71,7 +81,8 @@ impl Follower {
             return Self::start(reading, 0).map(|(follower, _)| follower);
         }
         let returned = last.iter().map(hash).collect();
-        let mut follower = Self { reading, watcher: Watcher::new()?, returned, next: None };
+        let watcher = Watcher::new()?;
+        let mut follower = Self { reading, watcher, returned, next: None, read_from: None };
         follower.watch()?;
         let older = follower.returned.len().saturating_sub(REMEMBERED_TURNS);
         follower.returned.drain(..older);
@@ -83,7 +94,7 @@ impl Follower {
         loop {
             let bases = self.bases();
             let change = self.watcher.next().await?;
-            if concerns(&change, &bases) {
+            if concerns(&change, &bases) && self.may_have_news() {
                 break;
             }
         }
@@ -95,6 +106,28 @@ impl Follower {
                 () = std::future::ready(()) => return Ok(()),
             }
         }
+    }
+
+    /// Returns whether a change can be a change of the conversation. The reading of a database also
+    /// changes its files, and would otherwise be the reason of the next reading.
+    fn may_have_news(&self) -> bool {
+        let now = self.database_state();
+        now.is_none() || now != self.read_from
+    }
+
+    /// Returns the state of the database's files. `None` if the conversation has a file of its own.
+    fn database_state(&self) -> Option<DatabaseState> {
+        self.reading.vendor.transcript_database()?;
+        let files = self.bases().into_iter().flat_map(|base| {
+            let mut log = base.clone().into_os_string();
+            log.push(LOG_ENDING);
+            [base, log.into()]
+        });
+        let state = |file: PathBuf| {
+            let facts = self.reading.files.facts(&file).ok().flatten()?;
+            (facts.length > 0).then_some((facts.length, facts.modified))
+        };
+        Some(files.map(state).collect())
     }
 
     /// Returns the turns that were not returned yet.
@@ -182,7 +215,9 @@ impl Follower {
         }
     }
 
+    /// Watches the files of the conversation, and remembers their state before they are read.
     fn watch(&mut self) -> Result<()> {
+        self.read_from = self.database_state();
         for folder in self.bases().iter().filter_map(|base| base.parent()) {
             self.watcher.add(folder)?;
         }
