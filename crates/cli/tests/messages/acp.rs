@@ -209,6 +209,22 @@ fn question_goes_to_the_editor_and_its_answer_to_the_agent() {
 }
 
 #[test]
+fn first_prompt_of_an_agent_asks_the_editor_whether_the_folder_is_trusted() {
+    let world = world();
+    scene::write_shop(&world, "args = [\"--ask-trust-first\"]\n");
+    let mut client = EditorClient::start(&world, &["--agent", "coder"]);
+    let session = client.new_session(&world.project());
+    let prompt = client.begin_prompt(&session, "remember the word amber");
+    let question = client.question();
+    let title = &question["params"]["toolCall"]["title"];
+    assert_eq!(title, "Do you trust this folder?", "{question}");
+    client.choose(&question, &question["params"]["options"][0]["optionId"].clone());
+    assert_eq!(client.answer(prompt)["result"]["stopReason"], "end_turn");
+    assert_eq!(agent_texts(&client.updates), ["I will remember amber."]);
+    assert_eq!(listed(&world, &session)["agent"], "coder");
+}
+
+#[test]
 fn question_that_is_answered_in_a_terminal_is_taken_back() {
     let world = world();
     let (mut client, session) = session(&world);
