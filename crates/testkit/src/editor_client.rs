@@ -165,6 +165,23 @@ impl EditorClient {
         (answer, std::mem::take(&mut self.updates))
     }
 
+    /// Reads the answer to a request, and allows everything that the agent asks until then.
+    ///
+    /// # Panics
+    ///
+    /// If a question has no answer that allows something once.
+    pub fn answer_allowing(&mut self, id: u64) -> Value {
+        while !self.answers.iter().any(|it| it["id"] == id) {
+            self.read();
+            while let Some(question) = self.questions.pop() {
+                let options = question["params"]["options"].as_array().expect("options");
+                let once = options.iter().find(|it| it["kind"] == "allow_once");
+                self.choose(&question, &once.expect("an option")["optionId"].clone());
+            }
+        }
+        self.answer(id)
+    }
+
     /// Reads until the agent asks a question.
     pub fn question(&mut self) -> Value {
         while self.questions.is_empty() {

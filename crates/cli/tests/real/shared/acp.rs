@@ -31,8 +31,10 @@ fn killed_editor_loads_the_same_session_with_its_history<V: PinnedVendor>() {
     let mut client = editor(&scene);
     let session = client.new_session(&scene.world.project());
     let first = "remember ALPHA [[tool: echo made]] [[say: NOTED]]";
-    let (answer, updates) = client.prompt(&session, first);
-    assert_ended(&answer);
+    let prompt = client.begin_prompt(&session, first);
+    // OpenCode has no permission `auto`.
+    assert_ended(&client.answer_allowing(prompt));
+    let updates = client.updates.clone();
     assert!(contains(&texts(&updates, "agent_message_chunk"), "NOTED"), "{updates:?}");
     assert!(!contains(&texts(&updates, "user_message_chunk"), "ALPHA"), "{updates:?}");
     let has = |kind: &str, status: &str| {
