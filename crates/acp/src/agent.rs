@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::editor::Editor;
+use crate::editor::EditorLink;
 use crate::following::OpenSession;
 use crate::port::{EditorPort, FeedStart};
-use crate::prompting::{Prompt, PromptSignal, bring_back};
+use crate::prompting::{EditorPrompt, PromptSignal, bring_back};
 use crate::protocol::{
-    CancelParams, EditorMessage, ErrorCode, ListParams, NewParams, PromptParams, SessionParams,
-    StopReason, initialize_result,
+    CancelParams, EditorMessage, ErrorCode, ListParams, NewParams, PromptParams, PromptStopReason,
+    SessionParams, initialize_result,
 };
 use crate::{content, session_uri};
 
@@ -44,7 +44,7 @@ pub struct AcpSettings {
 #[derive(Debug)]
 pub(crate) struct AcpAgent {
     port: Arc<dyn EditorPort>,
-    editor: Editor,
+    editor: EditorLink,
     settings: AcpSettings,
     open: Mutex<HashMap<SessionId, OpenSession>>,
     prompts: Mutex<HashMap<SessionId, OpenPrompt>>,
@@ -59,7 +59,11 @@ struct OpenPrompt {
 }
 
 impl AcpAgent {
-    pub(crate) fn new(port: Arc<dyn EditorPort>, editor: Editor, settings: AcpSettings) -> Self {
+    pub(crate) fn new(
+        port: Arc<dyn EditorPort>,
+        editor: EditorLink,
+        settings: AcpSettings,
+    ) -> Self {
         let (open, prompts) = (Mutex::default(), Mutex::default());
         Self { port, editor, settings, open, prompts }
     }
@@ -298,7 +302,7 @@ impl AcpAgent {
         self.editor.complete(&id, result).await;
     }
 
-    async fn carry_out(&self, begun: BegunPrompt) -> Result<StopReason> {
+    async fn carry_out(&self, begun: BegunPrompt) -> Result<PromptStopReason> {
         let BegunPrompt { session, text, signal } = begun;
         let (_, view) = self.find(&session.to_string()).await?;
         let open = lock(&self.open).get(&session).cloned();
@@ -308,7 +312,7 @@ impl AcpAgent {
             None => self.follow(session, &view, FeedStart::End).await?,
         };
         let (port, editor) = (Arc::clone(&self.port), self.editor.clone());
-        Prompt { port, editor, open, signal }.carry_out(&view, text).await
+        EditorPrompt { port, editor, open, signal }.carry_out(&view, text).await
     }
 }
 

@@ -16,7 +16,7 @@ const WAITING_LINES: usize = 64;
 
 /// Sends messages to the editor. Messages to an editor that is gone are dropped.
 #[derive(Clone, Debug)]
-pub(crate) struct Editor {
+pub(crate) struct EditorLink {
     lines: mpsc::Sender<String>,
     questions: Arc<Mutex<HashMap<u64, oneshot::Sender<Option<Value>>>>>,
     last_question: Arc<AtomicU64>,
@@ -30,7 +30,7 @@ pub(crate) struct EditorQuestion {
     pub(crate) answer: oneshot::Receiver<Option<Value>>,
 }
 
-impl Editor {
+impl EditorLink {
     /// Returns an editor, and the lines that it has to get.
     pub(crate) fn new() -> (Self, mpsc::Receiver<String>) {
         let (lines, waiting) = mpsc::channel(WAITING_LINES);

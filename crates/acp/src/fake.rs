@@ -15,7 +15,7 @@ use segue_core::{Error, Result};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
-use crate::port::{EditorPort, EventFeed, FeedStart, TurnFeed};
+use crate::port::{EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 
 pub(crate) const SESSION: &str = "0190b5a0-0000-7000-8000-000000000001";
 pub(crate) const URI: &str = "segue://session/0190b5a0-0000-7000-8000-000000000001";
@@ -25,7 +25,7 @@ const MESSAGE: &str = "0190b5a0-0000-7000-8000-00000000000a";
 pub(crate) fn view(changes: &Value) -> SessionView {
     let mut view = json!({
         "session": SESSION, "id": SESSION, "name": "fox", "fleet": "default",
-        "address": "default/fox", "agent": null, "vendor": "demo", "vendor_session_id": "v1",
+        "address": "default/fox", "agent": null, "vendor": "fake", "vendor_session_id": "v1",
         "evidence": null, "status": "idle", "status_detail": null, "cwd": "/code",
         "worktree": null, "branch": null, "headless": false, "pid": 1, "holder_pid": 2,
         "launches": 1, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
@@ -55,7 +55,7 @@ pub(crate) fn report(view: &SessionView, state: &str, turn_ended: bool) -> SendR
 
 /// The daemon.
 #[derive(Debug)]
-pub(crate) struct FakeDaemon {
+pub(crate) struct FakeEditorPort {
     pub(crate) view: Mutex<SessionView>,
     /// The changes that were asked for.
     pub(crate) calls: Mutex<Vec<String>>,
@@ -68,7 +68,7 @@ pub(crate) struct FakeDaemon {
     pub(crate) cancels: Mutex<bool>,
 }
 
-impl FakeDaemon {
+impl FakeEditorPort {
     pub(crate) fn new() -> Arc<Self> {
         let (waits, waiting) = mpsc::channel(16);
         let (events, event_receiver) = mpsc::channel(16);
@@ -98,7 +98,7 @@ impl FakeDaemon {
 }
 
 #[async_trait]
-impl EditorPort for FakeDaemon {
+impl EditorPort for FakeEditorPort {
     fn caller(&self) -> Caller {
         Caller { cwd: "/".into(), environment: Environment::default() }
     }
@@ -154,7 +154,7 @@ impl EditorPort for FakeDaemon {
         Ok(())
     }
 
-    async fn events(&self, _: SessionId) -> Result<Box<dyn EventFeed>> {
+    async fn events(&self, _: SessionId) -> Result<Box<dyn SessionEventFeed>> {
         let receiver = self.event_receiver.lock().unwrap().take();
         Ok(Box::new(FakeEvents { receiver, seq: 0 }))
     }
@@ -171,7 +171,7 @@ struct FakeEvents {
 }
 
 #[async_trait]
-impl EventFeed for FakeEvents {
+impl SessionEventFeed for FakeEvents {
     async fn next(&mut self) -> Result<Event> {
         let Some(receiver) = &mut self.receiver else { return std::future::pending().await };
         let payload = receiver.recv().await.unwrap();

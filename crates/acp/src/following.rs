@@ -7,8 +7,8 @@ use segue_core::api::SessionView;
 use segue_core::model::{Event, EventPayload, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::editor::Editor;
-use crate::port::{EditorPort, EventFeed, FeedStart, TurnFeed};
+use crate::editor::EditorLink;
+use crate::port::{EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 use crate::protocol::SessionUpdate;
 use crate::updates::UpdateWriter;
 
@@ -44,7 +44,7 @@ enum FollowCommand {
 impl OpenSession {
     /// Starts to follow a session.
     pub(crate) async fn open(
-        (port, editor): (Arc<dyn EditorPort>, Editor),
+        (port, editor): (Arc<dyn EditorPort>, EditorLink),
         (view, uri): (&SessionView, String),
         (start, run): (FeedStart, String),
     ) -> Result<Self> {
@@ -94,7 +94,7 @@ impl OpenSession {
 /// The task that follows a session.
 struct SessionFollower {
     port: Arc<dyn EditorPort>,
-    editor: Editor,
+    editor: EditorLink,
     session: SessionId,
     uri: String,
     turns: Box<dyn TurnFeed>,
@@ -105,7 +105,7 @@ struct SessionFollower {
 impl SessionFollower {
     async fn run(
         mut self,
-        mut events: Box<dyn EventFeed>,
+        mut events: Box<dyn SessionEventFeed>,
         mut commands: mpsc::Receiver<FollowCommand>,
     ) {
         let (mut has_events, mut has_turns) = (true, true);

@@ -18,7 +18,7 @@ mod stdio;
 mod updates;
 
 pub use agent::AcpSettings;
-pub use port::{EditorPort, EventFeed, FeedStart, TurnFeed};
+pub use port::{EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 pub use session_uri::session_uri;
 pub use stdio::serve;
 

@@ -9,7 +9,7 @@ use segue_core::rules::dialog::{self, ChoiceEffect};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::editor::{Editor, EditorQuestion};
+use crate::editor::{EditorLink, EditorQuestion};
 use crate::following::OpenSession;
 use crate::port::EditorPort;
 use crate::prompting::{PromptSignal, cancelled};
@@ -32,7 +32,7 @@ pub(crate) enum QuestionEnd {
 #[derive(Debug)]
 pub(crate) struct Permissions<'a> {
     pub(crate) port: &'a Arc<dyn EditorPort>,
-    pub(crate) editor: &'a Editor,
+    pub(crate) editor: &'a EditorLink,
     pub(crate) open: &'a OpenSession,
     pub(crate) signal: watch::Receiver<PromptSignal>,
 }

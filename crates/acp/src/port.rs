@@ -43,7 +43,7 @@ pub trait EditorPort: Debug + Send + Sync + 'static {
     async fn answer(&self, request: &AnswerRequest) -> Result<()>;
 
     /// Streams the events of a session from now on.
-    async fn events(&self, session: SessionId) -> Result<Box<dyn EventFeed>>;
+    async fn events(&self, session: SessionId) -> Result<Box<dyn SessionEventFeed>>;
 
     /// Reads the conversation of a session.
     async fn conversation(&self, session: SessionId, start: FeedStart)
@@ -63,7 +63,7 @@ pub enum FeedStart {
 
 /// The events of a session.
 #[async_trait]
-pub trait EventFeed: Send + Sync {
+pub trait SessionEventFeed: Send + Sync {
     /// Waits for the next event. Survives restarts of the daemon. May be dropped at any time.
     async fn next(&mut self) -> Result<Event>;
 }

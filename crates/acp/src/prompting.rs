@@ -12,11 +12,11 @@ use segue_core::{Error, Result};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use crate::editor::Editor;
+use crate::editor::EditorLink;
 use crate::following::OpenSession;
 use crate::permissions::{Permissions, QuestionEnd};
 use crate::port::EditorPort;
-use crate::protocol::StopReason;
+use crate::protocol::PromptStopReason;
 
 /// How long an agent may take to end a turn that is cancelled. The editor gets its answer then; the
 /// agent may still work.
@@ -24,9 +24,9 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A prompt that the agent works on.
 #[derive(Debug)]
-pub(crate) struct Prompt {
+pub(crate) struct EditorPrompt {
     pub(crate) port: Arc<dyn EditorPort>,
-    pub(crate) editor: Editor,
+    pub(crate) editor: EditorLink,
     pub(crate) open: OpenSession,
     pub(crate) signal: watch::Receiver<PromptSignal>,
 }
@@ -49,13 +49,13 @@ pub(crate) async fn cancelled(mut signal: watch::Receiver<PromptSignal>) -> Resu
     }
 }
 
-impl Prompt {
+impl EditorPrompt {
     /// Sends the text to the agent, and waits until its turn is over.
     pub(crate) async fn carry_out(
         mut self,
         view: &SessionView,
         text: String,
-    ) -> Result<StopReason> {
+    ) -> Result<PromptStopReason> {
         bring_back(self.port.as_ref(), view).await?;
         self.open.expect(&text).await;
         let request = SendRequest {
@@ -76,7 +76,7 @@ impl Prompt {
         ended
     }
 
-    async fn wait(&mut self, message: MessageId) -> Result<StopReason> {
+    async fn wait(&mut self, message: MessageId) -> Result<PromptStopReason> {
         let mut known_question = None;
         loop {
             let request = MessageWaitRequest { message, known_question };
@@ -98,24 +98,24 @@ impl Prompt {
     }
 
     /// Returns how the prompt ended. `None` if the agent asks a question.
-    async fn end(&self, report: &SendReport) -> Option<Result<StopReason>> {
+    async fn end(&self, report: &SendReport) -> Option<Result<PromptStopReason>> {
         if report.turn_ended {
             let failure = report.failure.as_ref().or(report.session.last_failure.as_ref());
             return Some(match failure {
                 Some(failure) => Err(Error::vendor(format!("the turn failed: {}", failure.class))
                     .caused_by(&failure.message)
                     .hint(failure.class.advice())),
-                None => Ok(StopReason::EndTurn),
+                None => Ok(PromptStopReason::EndTurn),
             });
         }
         let note = report.note.clone().unwrap_or_default();
         match report.message.state.known() {
-            Some(MessageStateKind::Cancelled) => Some(Ok(StopReason::Cancelled)),
+            Some(MessageStateKind::Cancelled) => Some(Ok(PromptStopReason::Cancelled)),
             Some(MessageStateKind::Uncertain) => {
                 self.open
                     .note(&format!("It is not known whether the agent got this: {note}"))
                     .await;
-                Some(Ok(StopReason::EndTurn))
+                Some(Ok(PromptStopReason::EndTurn))
             }
             _ if asks(&report.session) => None,
             _ => Some(Err(not_running(&report.session, &note))),
@@ -141,13 +141,13 @@ impl Prompt {
     }
 
     /// Takes the message back, or interrupts the turn that it has begun.
-    async fn cancel(&self, message: MessageId) -> Result<StopReason> {
+    async fn cancel(&self, message: MessageId) -> Result<PromptStopReason> {
         if self.port.cancel(message).await.is_err() {
             let limit = Instant::now() + CANCEL_TIMEOUT;
             // The editor gets its answer even if the agent goes on.
             let _late = timeout_at(limit, self.interrupt(message)).await;
         }
-        Ok(StopReason::Cancelled)
+        Ok(PromptStopReason::Cancelled)
     }
 
     /// Interrupts the turn, and waits until it is over. An agent that has got the message and does

@@ -117,7 +117,7 @@ pub(crate) enum PermissionOutcome {
 /// How a prompt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum StopReason {
+pub(crate) enum PromptStopReason {
     EndTurn,
     Cancelled,
 }

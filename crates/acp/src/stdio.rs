@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::agent::{AcpAgent, AcpSettings};
-use crate::editor::Editor;
+use crate::editor::EditorLink;
 use crate::port::EditorPort;
 
 /// The longest line of an editor. It contains a whole prompt, with its files.
@@ -36,7 +36,7 @@ pub async fn serve(
 ) -> Result<()> {
     let (sender, lines) = mpsc::channel(WAITING_LINES);
     thread::spawn(move || read_lines(input, &sender));
-    let (editor, written) = Editor::new();
+    let (editor, written) = EditorLink::new();
     let (gone, is_gone) = oneshot::channel();
     thread::spawn(move || {
         write_lines(written, output);
@@ -48,7 +48,7 @@ pub async fn serve(
 async fn serve_lines(
     port: Arc<dyn EditorPort>,
     settings: AcpSettings,
-    (mut lines, editor): (mpsc::Receiver<Result<String>>, Editor),
+    (mut lines, editor): (mpsc::Receiver<Result<String>>, EditorLink),
     mut is_gone: oneshot::Receiver<()>,
 ) -> Result<()> {
     let agent = Arc::new(AcpAgent::new(port, editor, settings));

@@ -7,12 +7,12 @@ use segue_core::model::{EventPayload, Role, Turn};
 use serde_json::{Value, json};
 
 use crate::agent::AcpSettings;
-use crate::fake::{FakeDaemon, SESSION, URI, report, view, works};
+use crate::fake::{FakeEditorPort, SESSION, URI, report, view, works};
 use crate::stdio::serve;
 
 /// An editor with an agent.
 struct TestEditor {
-    daemon: Arc<FakeDaemon>,
+    daemon: Arc<FakeEditorPort>,
     input: Option<PipeWriter>,
     output: BufReader<PipeReader>,
     served: tokio::task::JoinHandle<segue_core::Result<()>>,
@@ -20,7 +20,7 @@ struct TestEditor {
 
 impl TestEditor {
     fn start(settings: AcpSettings) -> Self {
-        let daemon = FakeDaemon::new();
+        let daemon = FakeEditorPort::new();
         let (input, written) = std::io::pipe().unwrap();
         let (read, output) = std::io::pipe().unwrap();
         let served = tokio::spawn(serve(Arc::clone(&daemon) as _, settings, input, output));

@@ -28,7 +28,7 @@ pub(crate) struct UpdateWriter {
     folder: PathBuf,
     /// Prompts of the editor that are not in the conversation yet.
     own_prompts: VecDeque<String>,
-    open_calls: VecDeque<OpenCall>,
+    open_calls: VecDeque<UnfinishedCall>,
     /// How many messages and calls were sent. Their ids contain the number.
     count: u64,
     /// Distinguishes the ids of this process from those of earlier ones.
@@ -37,7 +37,7 @@ pub(crate) struct UpdateWriter {
 
 /// A tool call without a result.
 #[derive(Debug)]
-struct OpenCall {
+struct UnfinishedCall {
     /// The vendor's id of the call. May be empty.
     vendor_id: String,
     /// The id that the editor knows. `None` if the editor got a plan instead of a call.
@@ -108,7 +108,8 @@ impl UpdateWriter {
         let is_plan = found.plan.is_some();
         let id = if tool.id.is_empty() { self.next_id("call") } else { tool.id.clone() };
         let has_diff = !found.edits.is_empty();
-        let open = OpenCall { vendor_id: tool.id, id: (!is_plan).then(|| id.clone()), has_diff };
+        let open =
+            UnfinishedCall { vendor_id: tool.id, id: (!is_plan).then(|| id.clone()), has_diff };
         self.open_calls.push_back(open);
         if self.open_calls.len() > MAX_OPEN_CALLS {
             self.open_calls.pop_front();
@@ -145,7 +146,7 @@ impl UpdateWriter {
         let open = place.and_then(|place| self.open_calls.remove(place));
         let status = Some(if tool.failed { CallStatus::Failed } else { CallStatus::Completed });
         let content = output(turn.text);
-        let Some(OpenCall { id, has_diff, .. }) = open else {
+        let Some(UnfinishedCall { id, has_diff, .. }) = open else {
             let id = if tool.id.is_empty() { self.next_id("call") } else { tool.id };
             let title = if tool.name.is_empty() { "tool".to_owned() } else { tool.name };
             let title = Some(title);

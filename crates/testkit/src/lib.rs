@@ -15,6 +15,7 @@
     reason = "a test whose setup fails must stop at once"
 )]
 
+pub mod acp_packages;
 pub mod acting;
 pub mod archive;
 pub mod chance;

@@ -1,9 +1,9 @@
 //! `segue acp` with the demo agent: threads of an editor are sessions of Segue.
 
 mod clients;
-mod packages;
 
 use rustix::process::Signal;
+use segue_testkit::acp_packages::assert_schema;
 use segue_testkit::editor_client::texts;
 use segue_testkit::stand_in::StandIn;
 use segue_testkit::{EditorClient, World, conversation, processes, scene};
@@ -67,7 +67,7 @@ fn prompt_is_a_message_and_its_turn_becomes_updates() {
         updates.iter().map(|it| (&it["sessionUpdate"], &it["status"])).collect();
     assert!(calls.contains(&(&json!("tool_call"), &json!("in_progress"))), "{updates:?}");
     assert!(calls.contains(&(&json!("tool_call_update"), &json!("completed"))), "{updates:?}");
-    packages::assert_schema(&client.traffic);
+    assert_schema(&client.traffic);
     assert!(client.close().success());
     assert_eq!(listed(&world, &session)["status"], "idle", "the agent goes on");
 }
@@ -107,7 +107,7 @@ fn killed_editor_finds_the_same_session_with_its_history() {
     client.updates.clear();
     client.ok("session/load", &of(id));
     assert_eq!(user_texts(&client.updates).len(), 3, "the id alone is enough");
-    packages::assert_schema(&client.traffic);
+    assert_schema(&client.traffic);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn question_goes_to_the_editor_and_its_answer_to_the_agent() {
     assert_eq!(client.answer(prompt)["result"]["stopReason"], "end_turn");
     let log = world.ok(["log", &name(&world, &session)]);
     assert!(log.contains("answered"), "{log}");
-    packages::assert_schema(&client.traffic);
+    assert_schema(&client.traffic);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn question_that_is_answered_in_a_terminal_is_taken_back() {
     client.choose(&question, &json!("1"));
     let (answer, _) = client.prompt(&session, "what is the word?");
     assert_eq!(answer["result"]["stopReason"], "end_turn");
-    packages::assert_schema(&client.traffic);
+    assert_schema(&client.traffic);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn cancelled_prompt_interrupts_the_turn_or_refuses_the_question() {
     wait_status(&world, &session, "idle");
     let (_, updates) = client.prompt(&session, "what is the word?");
     assert!(agent_texts(&updates).contains(&"The word is amber.".to_owned()), "{updates:?}");
-    packages::assert_schema(&client.traffic);
+    assert_schema(&client.traffic);
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn failed_turn_is_an_error_with_its_reason() {
     let (answer, _) = client.prompt(&batch, "/limit");
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
     assert!(answer["error"]["message"].as_str().unwrap().contains("usage limit"), "{answer}");
-    packages::assert_schema(&client.traffic);
+    assert_schema(&client.traffic);
 }
 
 #[test]

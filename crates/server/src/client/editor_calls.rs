@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use hyper::Method;
-use segue_acp::{AcpSettings, EditorPort, EventFeed, FeedStart, TurnFeed};
+use segue_acp::{AcpSettings, EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 use segue_core::api::{
     AddressQuery, AnswerReport, AnswerRequest, Caller, CancelRequest, ConversationRequest,
     InterruptReport, InterruptRequest, MessageView, MessageWaitRequest, RestoreReport,
@@ -53,7 +53,7 @@ struct EditorCalls {
 
 /// The query parameters of a page of sessions.
 #[derive(Debug, Serialize)]
-struct PageParameters<'a> {
+struct SessionPageParameters<'a> {
     limit: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<&'a str>,
@@ -148,7 +148,7 @@ impl EditorPort for EditorCalls {
     }
 
     async fn sessions(&self, cursor: Option<&str>) -> Result<SessionList> {
-        let parameters = PageParameters { limit: PAGE_SIZE, cursor };
+        let parameters = SessionPageParameters { limit: PAGE_SIZE, cursor };
         self.ask(Method::GET, &query("/v1/sessions", &parameters)?, &()).await
     }
 
@@ -174,7 +174,7 @@ impl EditorPort for EditorCalls {
         self.change::<AnswerReport>("/v1/answer", request).await.map(drop)
     }
 
-    async fn events(&self, session: SessionId) -> Result<Box<dyn EventFeed>> {
+    async fn events(&self, session: SessionId) -> Result<Box<dyn SessionEventFeed>> {
         Ok(Box::new(SessionEvents::open(&self.local, session).await?))
     }
 

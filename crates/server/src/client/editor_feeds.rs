@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use segue_acp::{EventFeed, FeedStart, TurnFeed};
+use segue_acp::{FeedStart, SessionEventFeed, TurnFeed};
 use segue_core::model::{Event, SessionId, Turn, VendorSessionId};
 use segue_core::ports::EventQuery;
 use segue_core::{Error, Result};
@@ -55,7 +55,7 @@ impl SessionEvents {
 }
 
 #[async_trait]
-impl EventFeed for SessionEvents {
+impl SessionEventFeed for SessionEvents {
     async fn next(&mut self) -> Result<Event> {
         loop {
             if self.stream.is_none() {
@@ -80,7 +80,7 @@ pub(super) struct ConversationFeed {
 
 #[derive(Debug)]
 enum FeedState {
-    Replaying(Replay),
+    Replaying(StoryReplay),
     Following(Follower),
     /// The conversation cannot be followed any more.
     Ended,
@@ -88,7 +88,7 @@ enum FeedState {
 
 /// The turns of conversations, from the first to the last.
 #[derive(Debug)]
-struct Replay {
+struct StoryReplay {
     turns: mpsc::Receiver<ReplayedTurn>,
     /// The last conversation, which is followed later.
     reading: ConversationReading,
@@ -123,7 +123,7 @@ impl ConversationFeed {
 }
 
 /// Starts to read conversations in a thread. It ends if nobody needs the turns any more.
-fn replay(readings: Vec<ConversationReading>, own: ConversationReading) -> Replay {
+fn replay(readings: Vec<ConversationReading>, own: ConversationReading) -> StoryReplay {
     let (sender, turns) = mpsc::channel(REPLAYED_TURNS);
     std::thread::spawn(move || {
         let count = readings.len();
@@ -139,10 +139,10 @@ fn replay(readings: Vec<ConversationReading>, own: ConversationReading) -> Repla
             let _damaged = reading.forwards(&mut send);
         }
     });
-    Replay { turns, reading: own, last: VecDeque::new() }
+    StoryReplay { turns, reading: own, last: VecDeque::new() }
 }
 
-impl Replay {
+impl StoryReplay {
     /// Returns the next turns. Empty at the end.
     async fn next(&mut self) -> Vec<Turn> {
         let mut some = Vec::new();
@@ -178,7 +178,7 @@ impl TurnFeed for ConversationFeed {
                 return Ok(turns);
             }
             let state = std::mem::replace(&mut self.state, FeedState::Ended);
-            if let FeedState::Replaying(Replay { reading, last, .. }) = state {
+            if let FeedState::Replaying(StoryReplay { reading, last, .. }) = state {
                 self.state = FeedState::Following(Follower::after(reading, &Vec::from(last))?);
             }
         }

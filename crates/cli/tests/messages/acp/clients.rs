@@ -3,10 +3,10 @@
 use std::process::{Child, Command, Output, Stdio};
 
 use rustix::process::Signal;
+use segue_testkit::acp_packages::{modules, node, script};
 use segue_testkit::{World, processes, scene};
 use serde_json::{Value, json};
 
-use super::packages::{modules, node, script};
 use super::{name, wait_status};
 use crate::world;
 

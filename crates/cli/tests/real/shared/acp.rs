@@ -1,6 +1,7 @@
 //! `segue acp` with the vendors' real programs: the model's log is the evidence.
 
 use rustix::process::Signal;
+use segue_testkit::acp_packages::assert_schema;
 use segue_testkit::editor_client::texts;
 use segue_testkit::vendor_scene::{PinnedVendor, VendorScene};
 use segue_testkit::{EditorClient, processes};
@@ -32,7 +33,7 @@ fn killed_editor_loads_the_same_session_with_its_history<V: PinnedVendor>() {
     let session = client.new_session(&scene.world.project());
     let first = "remember ALPHA [[tool: echo made]] [[say: NOTED]]";
     let prompt = client.begin_prompt(&session, first);
-    // OpenCode has no permission `auto`.
+    // The tests of OpenCode run with the permission `ask`.
     assert_ended(&client.answer_allowing(prompt));
     let updates = client.updates.clone();
     assert!(contains(&texts(&updates, "agent_message_chunk"), "NOTED"), "{updates:?}");
@@ -56,6 +57,7 @@ fn killed_editor_loads_the_same_session_with_its_history<V: PinnedVendor>() {
     let carried = scene.model.conversation_of("which word?").unwrap();
     let carried: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
     assert_eq!(carried, [first, "which word?"]);
+    assert_schema(&client.traffic);
 }
 
 test_each!(
@@ -116,6 +118,7 @@ fn question_goes_to_the_editor_and_its_answer_to_the_program<V: PinnedVendor>() 
         assert!(answer["result"]["stopReason"].is_string(), "{answer}");
         assert_eq!(scene.world.project().join(file).exists(), kind == "allow_once", "{kind}");
     }
+    assert_schema(&client.traffic);
 }
 
 test_each!(

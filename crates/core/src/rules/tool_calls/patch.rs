@@ -10,7 +10,7 @@ const UPDATE: &str = "*** Update File: ";
 /// Empty if the text has no patch.
 pub(super) fn edits(text: &str) -> Vec<TextEdit> {
     let Some(begin) = text.find(BEGIN) else { return Vec::new() };
-    let mut reader = PatchReader::default();
+    let mut reader = ToolPatchReader::default();
     for line in text[begin..].lines().skip(1) {
         reader.read(line);
     }
@@ -20,7 +20,7 @@ pub(super) fn edits(text: &str) -> Vec<TextEdit> {
 
 /// The state of a reader after a line of a patch.
 #[derive(Debug, Default)]
-struct PatchReader {
+struct ToolPatchReader {
     edits: Vec<TextEdit>,
     /// The file of the current part, and whether it is added.
     file: Option<(String, bool)>,
@@ -28,7 +28,7 @@ struct PatchReader {
     new: String,
 }
 
-impl PatchReader {
+impl ToolPatchReader {
     fn read(&mut self, line: &str) {
         if let Some(path) = line.strip_prefix(ADD) {
             self.begin_file(path, true);
