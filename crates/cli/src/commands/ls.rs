@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::{ListRequest, SessionList, SessionView};
-use segue_core::rules::listing;
+use segue_core::rules::attention::Reason;
+use segue_core::rules::{listing, screens};
 use serde::Serialize;
 
 use crate::complete;
@@ -24,7 +25,9 @@ use crate::render::sessions::{asks, counted, question_hint, start_hints, table};
     is enough.\n\n\
     With --watch, the list is redrawn whenever a session changes, until Ctrl-C. Without a \
     terminal, or with --json, it prints one line for each session, and another line whenever that \
-    session changes. A session that leaves the list has the outcome `gone`.\n\n\
+    session changes. A session that leaves the list has the outcome `gone`. With --json, a line \
+    with `daemon` follows the first list: `running`. It is `ended` if the list is old because the \
+    daemon has ended.\n\n\
     Examples:\n  segue ls\n  segue ls --fleet shop --status waiting,idle\n  segue ls --cwd . --watch\n  \
     segue ls --all --json | jq -r '.sessions[].address'"
 )]
@@ -77,7 +80,22 @@ fn request(arguments: LsArguments, cwd: &Path) -> Result<ListRequest> {
 /// The list as `segue ls --json` prints it.
 #[derive(Serialize)]
 struct Sessions<'a> {
-    sessions: &'a [SessionView],
+    sessions: Vec<ListedSession<'a>>,
+}
+
+/// A session as `segue ls --json` prints it.
+#[derive(Serialize)]
+struct ListedSession<'a> {
+    #[serde(flatten)]
+    session: &'a SessionView,
+    /// Why it needs a person, in a word of `GET /v1/attention`.
+    attention: Option<&'static str>,
+}
+
+impl<'a> ListedSession<'a> {
+    fn new(session: &'a SessionView) -> Self {
+        Self { session, attention: screens::attention(session).map(Reason::word) }
+    }
 }
 
 fn show(list: &SessionList, request: &ListRequest, context: &mut Context) -> Result<()> {
@@ -85,7 +103,8 @@ fn show(list: &SessionList, request: &ListRequest, context: &mut Context) -> Res
         if list.hidden > 0 {
             context.output.note(&hidden(list.hidden));
         }
-        return context.output.json(&Sessions { sessions: &list.sessions });
+        let sessions = list.sessions.iter().map(ListedSession::new).collect();
+        return context.output.json(&Sessions { sessions });
     }
     let table = table(&list.sessions, context.display());
     context.output.table(&table)?;

@@ -10,7 +10,7 @@ use segue_server::wiring::Size;
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::hidden;
+use super::{ListedSession, hidden};
 use crate::context::{CommandEnding, Context};
 use crate::progress::Interrupts;
 use crate::render::plain::one_line;
@@ -32,7 +32,8 @@ const REST_OF_SCREEN: &str = "\u{1b}[J";
 pub(super) async fn watch(request: &ListRequest, context: &mut Context) -> Result<CommandEnding> {
     let mut stop = StopSignals::new()?;
     let is_drawn = Size::of_output().is_some() && !context.wants_json();
-    let mut view = if is_drawn { WatchView::Screen } else { WatchView::Lines(BTreeMap::new()) };
+    let mut view =
+        if is_drawn { WatchView::Screen } else { WatchView::Lines(PrintedList::default()) };
     // Connects before the switch to the alternate screen, so that an error of the request is
     // reported on the user's own screen.
     let mut source = tokio::select! {
@@ -158,16 +159,34 @@ impl WatchedList {
 enum WatchView {
     /// Redraws the whole list in place, on a terminal.
     Screen,
-    /// Prints a line for each session that has changed. The map has the sessions as they were last
-    /// printed.
-    Lines(BTreeMap<SessionId, SessionView>),
+    /// Prints a line for each session that has changed.
+    Lines(PrintedList),
+}
+
+/// The sessions and the state of the daemon as they were last printed.
+#[derive(Default)]
+struct PrintedList {
+    sessions: BTreeMap<SessionId, SessionView>,
+    daemon: Option<WatchedDaemon>,
+}
+
+/// Whether the list is current, as `--json` prints it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum WatchedDaemon {
+    Running,
+    /// The list is as it was when the daemon ended.
+    Ended,
 }
 
 impl WatchView {
     fn show(&mut self, source: &WatchedList, context: &mut Context) -> Result<()> {
         match self {
             Self::Screen => draw(source, context),
-            Self::Lines(known) => print_changes(known, &source.list, context),
+            Self::Lines(printed) => {
+                print_changes(&mut printed.sessions, &source.list, context)?;
+                print_daemon(&mut printed.daemon, source.is_lost, context)
+            }
         }
     }
 }
@@ -217,7 +236,7 @@ fn print_changes(
         list.sessions.iter().map(|it| (it.session, it.clone())).collect();
     for session in list.sessions.iter().filter(|it| known.get(&it.session) != Some(it)) {
         if context.wants_json() {
-            context.output.json(session)?;
+            context.output.json(&ListedSession::new(session))?;
         } else {
             let home = context.display().home;
             let words = [
@@ -240,5 +259,25 @@ fn print_changes(
         }
     }
     *known = now;
+    Ok(())
+}
+
+/// The state of the daemon, as `--json` prints it.
+#[derive(Serialize)]
+struct DaemonLine {
+    daemon: WatchedDaemon,
+}
+
+/// Prints the state of the daemon if it has changed. People who read lines have no use for it.
+fn print_daemon(
+    printed: &mut Option<WatchedDaemon>,
+    is_lost: bool,
+    context: &mut Context,
+) -> Result<()> {
+    let daemon = if is_lost { WatchedDaemon::Ended } else { WatchedDaemon::Running };
+    if context.wants_json() && *printed != Some(daemon) {
+        context.output.json(&DaemonLine { daemon })?;
+    }
+    *printed = Some(daemon);
     Ok(())
 }

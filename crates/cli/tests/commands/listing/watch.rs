@@ -73,15 +73,29 @@ fn ls_watch_prints_a_line_for_each_change_and_survives_a_daemon_restart() {
     let watch = RunningWatch::start(&world, ["ls", "--watch", "--json"]);
     let first = watch.wait_status("fox", "idle");
     assert_eq!(first["address"], "default/fox");
+    watch.wait_for("the end of the list", |line| line == r#"{"daemon":"running"}"#);
     world.ok(["run", "-d", "--name", "owl", "hello"]);
     watch.wait_status("owl", "idle");
     scene::kill_daemon(&world);
+    watch.wait_for("the end", |line| line == r#"{"daemon":"ended"}"#);
     world.ok(["stop", "owl"]);
     watch.wait_status("owl", "ended");
     world.ok(["rm", "owl", "--yes"]);
     let gone = watch.wait_for("gone", |line| line.contains("\"outcome\":\"gone\""));
     let gone: Value = serde_json::from_str(&gone).unwrap();
     assert_eq!(gone["address"], "default/owl");
+    assert_eq!(watch.interrupt(), 0);
+}
+
+#[test]
+fn ls_json_reports_why_a_session_needs_a_person() {
+    let world = agents(&["fox"]);
+    let watch = RunningWatch::start(&world, ["ls", "--watch", "--json"]);
+    assert_eq!(watch.wait_status("fox", "idle")["attention"], Value::Null);
+    world.ok(["send", "fox", "--no-wait", "/ask"]);
+    assert_eq!(watch.wait_status("fox", "waiting")["attention"], "permission");
+    let listed = world.json(["ls", "--json"]);
+    assert_eq!(listed["sessions"][0]["attention"], "permission");
     assert_eq!(watch.interrupt(), 0);
 }
 
