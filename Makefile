@@ -8,7 +8,7 @@ CARGO ?= cargo
 # program that people run is never built with them.
 TEST_TARGET := target/failpoints
 
-.PHONY: help run test bench fuzz fmt check docs picture pictures web setup tools vendors payloads clients inspector acp browser conformance soak
+.PHONY: help run test bench fuzz fmt check docs picture pictures web setup tools vendors payloads clients inspector acp code-server browser conformance soak
 
 help:
 	@echo "make run      start a fleet of demo agents, and a shell to kill it and bring it back"
@@ -17,7 +17,7 @@ help:
 	@echo "make fmt      format the code"
 	@echo "make docs     write docs/commands.md and docs/openapi.json, and the documentation as a book into target/book"
 	@echo "make picture  draw the picture in the README again"
-	@echo "make web      build the web page, which the program contains"
+	@echo "make web      build the web page and the extension for VS Code, which the program contains"
 	@echo "make pictures  take the pictures of the web page in docs/images again"
 	@echo "make bench    measure costs against a baseline of the same run"
 	@echo "make fuzz     give damaged transcripts to every parser for 30 minutes, or SECONDS=…"
@@ -29,7 +29,7 @@ run: setup web
 	@$(CARGO) build --quiet -p segue-cli -p segue-testkit --bin segue --bin tour
 	@target/debug/tour
 
-test: setup tools vendors payloads clients inspector acp browser check
+test: setup tools vendors payloads clients inspector acp code-server browser check
 	@./scripts/web test
 	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
 
@@ -112,3 +112,7 @@ inspector: vendors
 # After `vendors`, which installs npm.
 acp: vendors
 	@./scripts/acp
+
+# After `vendors`, which installs npm.
+code-server: vendors
+	@./scripts/code-server

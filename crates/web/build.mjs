@@ -1,4 +1,5 @@
 // Builds the page into `dist`: bundled, minified, named by the digests of the contents, compressed.
+// Builds the extension for VS Code into `dist/segue.vsix`.
 //
 //   node build.mjs                        builds into `dist` beside this file
 //   node build.mjs --out DIR --packages DIR   builds elsewhere, with the packages of that folder
@@ -12,6 +13,8 @@ import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { constants, gzipSync } from "node:zlib";
 
+import { packExtension } from "./vscode/pack.mjs";
+
 const here = fileURLToPath(new URL(".", import.meta.url));
 const option = (name) => {
   const at = process.argv.indexOf(name);
@@ -20,7 +23,7 @@ const option = (name) => {
 const out = option("--out") ?? join(here, "dist");
 const packages = option("--packages") ?? join(here, "node_modules");
 
-/** Lists the files that the page is made from, sorted by their paths. */
+/** Lists the files that the page and the extension are made from, sorted by their paths. */
 function sourceFiles() {
   const files = [];
   const visit = (folder) => {
@@ -31,6 +34,7 @@ function sourceFiles() {
     }
   };
   visit("page");
+  visit("vscode");
   return [...files, "build.mjs", "package-lock.json", "package.json"].sort();
 }
 
@@ -88,6 +92,33 @@ async function bundleWorker(esbuild, shell, name) {
   return built.outputFiles[0].contents;
 }
 
+/** Builds the extension. Its two programs run in the extension host and in the page of a panel. */
+async function bundleExtension(esbuild) {
+  const programs = [
+    { entry: "extension.ts", to: "extension.js", platform: "node", format: "cjs", external: ["vscode"] },
+    { entry: "webview/conversation.ts", to: "webview/conversation.js", platform: "browser", format: "iife", external: [] },
+  ];
+  const files = [];
+  for (const { entry, to, ...options } of programs) {
+    const built = await esbuild.build({
+      ...options,
+      entryPoints: [join(here, "vscode", entry)],
+      bundle: true,
+      minify: true,
+      target: ["es2022"],
+      legalComments: "none",
+      write: false,
+      logLevel: "warning",
+    });
+    files.push([to, built.outputFiles[0].contents]);
+  }
+  for (const name of ["package.json", "README.md", "activity.svg", "webview/conversation.css"]) {
+    files.push([name, readFileSync(join(here, "vscode", name))]);
+  }
+  files.push(["icon.png", readFileSync(join(here, "page/icon.png"))]);
+  return packExtension(files);
+}
+
 async function build() {
   const require = createRequire(join(packages, "none.js"));
   const esbuild = require("esbuild");
@@ -108,11 +139,11 @@ async function build() {
   const worker = await bundleWorker(esbuild, shell, `segue-${digest.slice(0, 12)}`);
   files.set("/service-worker.js", { content: worker, isImmutable: false });
   files.set("/index.html", { content: Buffer.from(html), isImmutable: false });
-  write(files, digest);
+  write(files, digest, await bundleExtension(esbuild));
 }
 
-/** Writes the compressed files, and a table of them for `build.rs`. */
-function write(files, digest) {
+/** Writes the compressed files, a table of them for `build.rs`, and the extension. */
+function write(files, digest, extension) {
   // The new folder takes its place when it is whole.
   const fresh = `${out}.new`;
   rmSync(fresh, { recursive: true, force: true });
@@ -128,10 +159,11 @@ function write(files, digest) {
     total += gzip.length;
   }
   writeFileSync(join(fresh, "files.tsv"), `${rows.join("\n")}\n`);
+  writeFileSync(join(fresh, "segue.vsix"), extension);
   writeFileSync(join(fresh, "stamp"), `${digest}\n`);
   rmSync(out, { recursive: true, force: true });
   renameSync(fresh, out);
-  console.log(`built the web page: ${files.size} files, ${Math.ceil(total / 1000)} kB compressed`);
+  console.log(`built the web page: ${files.size} files, ${Math.ceil(total / 1000)} kB compressed; the extension: ${Math.ceil(extension.length / 1000)} kB`);
 }
 
 if (process.argv.includes("--stamp")) {

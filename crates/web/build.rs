@@ -1,5 +1,6 @@
-//! Embeds the built page. `make web` builds it into `dist`. If `dist` is missing or does not belong
-//! to the sources, this script builds the page into its own output folder, if Node is installed.
+//! Embeds the built page and the extension for VS Code. `make web` builds both into `dist`. If `dist`
+//! is missing or does not belong to the sources, this script builds them into its own output folder,
+//! if Node is installed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 fn main() {
     let sources = PathBuf::from(env("CARGO_MANIFEST_DIR"));
     let output = PathBuf::from(env("OUT_DIR"));
-    for path in ["page", "build.mjs", "package.json", "package-lock.json", "dist/stamp"] {
+    for path in ["page", "vscode", "build.mjs", "package.json", "package-lock.json", "dist/stamp"] {
         println!("cargo::rerun-if-changed={}", sources.join(path).display());
     }
     let result = built_page(&sources, &output).and_then(|dist| embed(&dist, &output));
@@ -75,7 +76,9 @@ fn run(command: &mut Command) -> Result<(), String> {
 fn stamp(sources: &Path) -> Result<String, String> {
     let mut files: Vec<String> =
         ["build.mjs", "package-lock.json", "package.json"].map(str::to_owned).into();
-    list(sources, "page", &mut files).map_err(|error| format!("page: {error}"))?;
+    for folder in ["page", "vscode"] {
+        list(sources, folder, &mut files).map_err(|error| format!("{folder}: {error}"))?;
+    }
     files.sort();
     let mut hash = Sha256::new();
     for path in files {
@@ -121,7 +124,10 @@ fn embed(dist: &Path, output: &Path) -> Result<(), String> {
         rows.push(format!("    ({path:?}, {asset}),\n"));
     }
     let rows = rows.concat();
-    let code =
-        format!("static INDEX: Asset = {index};\nstatic FILES: &[(&str, Asset)] = &[\n{rows}];\n");
+    let extension = dist.join("segue.vsix");
+    let code = format!(
+        "static INDEX: Asset = {index};\nstatic FILES: &[(&str, Asset)] = &[\n{rows}];\n\
+         static VSCODE_EXTENSION: &[u8] = include_bytes!({extension:?});\n"
+    );
     fs::write(output.join("files.rs"), code).map_err(|error| error.to_string())
 }

@@ -10,10 +10,10 @@ use segue_core::rules::address;
 
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
-    acp, adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, handoff,
-    init, interrupt, log, ls, man, mcp, messages, plan, rename, reset, resume, rm, run, scale,
-    send, serve, share, show, status, stop, sweep, token, trust, up, usage, vendors, wait, web,
-    worktree,
+    acp, adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, editor,
+    handoff, init, interrupt, log, ls, man, mcp, messages, plan, rename, reset, resume, rm, run,
+    scale, send, serve, share, show, status, stop, sweep, token, trust, up, usage, vendors, wait,
+    web, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
@@ -91,6 +91,7 @@ pub(crate) enum SegueCommand {
     Dispatch(dispatch::DispatchArguments),
     Mcp(mcp::McpArguments),
     Acp(acp::AcpArguments),
+    Editor(editor::EditorArguments),
     Daemon(daemon::DaemonArguments),
     Completions(completions::CompletionsArguments),
     Man(man::ManArguments),

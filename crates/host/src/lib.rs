@@ -31,6 +31,7 @@ pub mod daemon_process;
 pub mod descriptor;
 pub mod editor;
 pub mod environments;
+pub mod extensions;
 pub mod failpoints;
 pub mod files;
 pub mod folders;

@@ -372,6 +372,17 @@ pub fn open_in_browser(local: &Local, link: &SecretText) -> Result<bool> {
     browser::open(link, &local.paths.browser_page()).map(|()| true)
 }
 
+/// Returns the extension for VS Code, as the file that the editor installs.
+pub fn vscode_extension() -> &'static [u8] {
+    segue_web::vscode_extension()
+}
+
+/// Installs the extension in `file` into the user's code editor. `program` is the editor's command,
+/// by default the first that is found. Returns the path of the command.
+pub fn install_extension(local: &Local, file: &Path, program: Option<&str>) -> Result<PathBuf> {
+    segue_host::extensions::install(file, program, local.environment())
+}
+
 /// Returns the last output of a session's agent.
 pub fn last_output(point: &AttachPoint) -> Option<String> {
     segue_host::last_output::read(point.socket.parent()?)

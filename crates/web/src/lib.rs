@@ -1,5 +1,5 @@
-//! The files of the web page, as they are sent to a browser. Its sources are in `page`; `build.rs`
-//! embeds the files that `build.mjs` makes of them.
+//! The files of the web page, as they are sent to a browser, and the extension for VS Code. Their
+//! sources are in `page` and `vscode`; `build.rs` embeds the files that `build.mjs` makes of them.
 
 /// A file of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Asset {
     pub is_immutable: bool,
 }
 
-// `INDEX`, and `FILES` with the paths and the contents of all files.
+// `INDEX`, `FILES` with the paths and the contents of all files, and `VSCODE_EXTENSION`.
 include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// Returns the file with this path, such as `/icon.svg`. `None` if the page has no such file.
@@ -26,9 +26,14 @@ pub fn index() -> &'static Asset {
     &INDEX
 }
 
+/// Returns the extension for VS Code, as the file that the editor installs.
+pub fn vscode_extension() -> &'static [u8] {
+    VSCODE_EXTENSION
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{FILES, asset, index};
+    use super::{FILES, asset, index, vscode_extension};
 
     const MAX_COMPRESSED_BYTES: usize = 250_000;
 
@@ -56,5 +61,13 @@ mod tests {
         }
         assert_eq!(asset("/index.html"), Some(index()));
         assert_eq!(asset("/assets/missing.js"), None);
+    }
+
+    #[test]
+    fn extension_is_an_archive_with_the_version_of_the_program() {
+        assert_eq!(&vscode_extension()[..4], b"PK\x03\x04");
+        let manifest = include_str!("../vscode/package.json");
+        let version = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
+        assert!(manifest.contains(version), "vscode/package.json must have {version}");
     }
 }

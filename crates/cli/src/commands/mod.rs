@@ -22,6 +22,7 @@ pub(crate) mod dispatch;
 pub(crate) mod doctor;
 pub(crate) mod du;
 pub(crate) mod duration;
+pub(crate) mod editor;
 mod failure;
 pub(crate) mod git_askpass;
 pub(crate) mod handoff;
@@ -113,6 +114,7 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Dispatch(arguments)) => dispatch::run(arguments, context).await,
         Some(SegueCommand::Mcp(_)) => mcp::run(context).await,
         Some(SegueCommand::Acp(arguments)) => acp::run(arguments, context).await,
+        Some(SegueCommand::Editor(arguments)) => editor::run(arguments, context),
         Some(SegueCommand::Daemon(arguments)) => daemon::run(&arguments, context).await,
         Some(SegueCommand::Completions(arguments)) => {
             completions::run(&arguments, &mut context.output)

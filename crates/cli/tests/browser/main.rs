@@ -2,6 +2,8 @@
 //! `scripts/web browser` installs what they need.
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod vscode;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -30,6 +32,7 @@ fn run_in(world: &World, scenario: &str) {
     command.arg(folder.join("browser").join(scenario)).current_dir(world.project());
     command.env_clear().envs(world.environment()).stdin(Stdio::null());
     command.env("SEGUE_PROGRAM", world.program()).env("SEGUE_FOLDER", world.project());
+    command.env("SEGUE_TEST_CODE_SERVER", vscode::place());
     if let Some(pictures) = std::env::var_os("SEGUE_PICTURES") {
         command.env("SEGUE_PICTURES", PathBuf::from(pictures));
     }

@@ -3,6 +3,7 @@
 
 mod attach;
 mod bad_input;
+mod editor;
 mod failed_starts;
 mod hook;
 mod listing;
