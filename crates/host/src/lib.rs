@@ -51,6 +51,7 @@ pub mod programs;
 pub mod random;
 pub mod scope;
 pub mod socket;
+pub mod standard_output;
 pub mod tools;
 pub mod watch;
 

@@ -37,6 +37,7 @@ use crate::sources::ConfiguredSources;
 pub use segue_host::has_variable;
 pub use segue_host::hold::AttachEnd;
 pub use segue_host::pager::{Pager, Size};
+pub use segue_host::standard_output::reader_gone;
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

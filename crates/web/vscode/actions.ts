@@ -27,12 +27,12 @@ export class SessionActions {
   /** Registers the commands. A failure of a command is shown with what to do. */
   register(): vscode.Disposable[] {
     const commands: Record<string, (row?: SessionRow) => unknown> = {
-      "segue.openConversation": (row) => this.with(row, () => true, (it) => this.show(it)),
-      "segue.openTerminal": (row) => this.with(row, () => true, (it) => this.openTerminal(it)),
-      "segue.answer": (row) => this.with(row, (it) => it.dialog !== null, (it) => this.answer(it.session)),
-      "segue.send": (row) => this.with(row, () => true, (it) => this.askAndSend(it)),
-      "segue.resume": (row) => this.with(row, isResumable, (it) => this.resume(it)),
-      "segue.copyAddress": (row) => this.with(row, () => true, (it) => this.copyAddress(it)),
+      "segue.openConversation": (row) => this.on(row, () => true, (it) => this.show(it)),
+      "segue.openTerminal": (row) => this.on(row, () => true, (it) => this.openTerminal(it)),
+      "segue.answer": (row) => this.on(row, (it) => it.dialog !== null, (it) => this.answer(it.session)),
+      "segue.send": (row) => this.on(row, () => true, (it) => this.askAndSend(it)),
+      "segue.resume": (row) => this.on(row, isResumable, (it) => this.resume(it)),
+      "segue.copyAddress": (row) => this.on(row, () => true, (it) => this.copyAddress(it)),
       "segue.openAddress": () => this.openAddress(),
       "segue.reconnect": () => this.list.connect(),
       "segue.setProgram": () => vscode.commands.executeCommand("workbench.action.openSettings", "segue.program"),
@@ -53,7 +53,7 @@ export class SessionActions {
     if (picked) await this.list.run(["answer", id, picked.answer, "--question", question.id]);
   }
 
-  /** Sends a message. Returns whether it is recorded; it is typed when the agent is ready. */
+  /** Records a message for the agent, which gets it when it is ready. */
   async send(id: string, text: string): Promise<void> {
     // On standard input: every user of the machine can read the arguments of a program.
     await this.list.run(["send", id, "--no-wait", "-"], text);
@@ -65,7 +65,7 @@ export class SessionActions {
   }
 
   /** Runs an action on the session of a row, or on one that the user picks. */
-  private async with(
+  private async on(
     row: SessionRow | undefined,
     isPossible: (session: ListedSession) => boolean,
     action: (session: ListedSession) => unknown,

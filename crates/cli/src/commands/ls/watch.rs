@@ -6,7 +6,7 @@ use segue_core::api::{ListRequest, SessionList, SessionView};
 use segue_core::model::SessionId;
 use segue_core::{Error, Kind, Result};
 use segue_server::client::{Client, EventStream};
-use segue_server::wiring::Size;
+use segue_server::wiring::{self, Size};
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -68,7 +68,7 @@ async fn show_changes(
     Ok(())
 }
 
-/// Waits for SIGINT (Ctrl-C) or SIGTERM.
+/// Waits for SIGINT (Ctrl-C), for SIGTERM, or until the reader closes standard output.
 struct StopSignals {
     interrupts: Interrupts,
     ended: Signal,
@@ -84,6 +84,7 @@ impl StopSignals {
         tokio::select! {
             () = self.interrupts.next() => {}
             _ = self.ended.recv() => {}
+            () = wiring::reader_gone() => {}
         }
     }
 }

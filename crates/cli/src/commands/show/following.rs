@@ -2,6 +2,7 @@
 
 use segue_core::Result;
 use segue_server::conversation::{ConversationReading, Follower, Numbered};
+use segue_server::wiring;
 
 use crate::context::{CommandEnding, Context};
 use crate::progress::Interrupts;
@@ -25,6 +26,7 @@ pub(super) async fn follow(
     while !context.output.is_reader_gone() {
         tokio::select! {
             () = interrupts.next() => break,
+            () = wiring::reader_gone() => break,
             changed = follower.changed() => changed?,
         }
         let news = follower.news()?;

@@ -88,6 +88,18 @@ fn ls_watch_prints_a_line_for_each_change_and_survives_a_daemon_restart() {
 }
 
 #[test]
+fn following_commands_end_with_the_program_that_reads_them_although_nothing_changes() {
+    let world = agents(&["fox"]);
+    for command in [["ls", "--watch", "--json"], ["show", "fox", "--follow"]] {
+        let mut child = world.start(command);
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut String::new()).unwrap();
+        drop(output);
+        assert!(child.wait().unwrap().success(), "{command:?}");
+    }
+}
+
+#[test]
 fn ls_json_reports_why_a_session_needs_a_person() {
     let world = agents(&["fox"]);
     let watch = RunningWatch::start(&world, ["ls", "--watch", "--json"]);
