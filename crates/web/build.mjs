@@ -78,15 +78,16 @@ async function bundle(esbuild) {
   });
 }
 
-async function bundleWorker(esbuild, shell, name) {
+/** Bundles a file of the page that is a script of its own. */
+async function bundleAlone(esbuild, name, define = {}) {
   const built = await esbuild.build({
-    entryPoints: [join(here, "page/service-worker.ts")],
+    entryPoints: [join(here, `page/${name}.ts`)],
     bundle: true,
     minify: true,
     format: "iife",
     target: ["es2022"],
     write: false,
-    define: { SHELL_FILES: JSON.stringify(shell), SHELL_NAME: JSON.stringify(name) },
+    define,
     logLevel: "warning",
   });
   return built.outputFiles[0].contents;
@@ -119,6 +120,21 @@ async function bundleExtension(esbuild) {
   return packExtension(files);
 }
 
+/** Returns the files that the script of the page cannot run without, apart from itself. */
+function neededParts({ metafile }, script) {
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, it]) => [basename(path), it]));
+  const found = new Set();
+  const visit = (name) => {
+    for (const { path, kind } of outputs.get(name).imports) {
+      if (kind !== "import-statement" || found.has(basename(path))) continue;
+      found.add(basename(path));
+      visit(basename(path));
+    }
+  };
+  visit(basename(script));
+  return [...found].map((name) => `/assets/${name}`);
+}
+
 async function build() {
   const require = createRequire(join(packages, "none.js"));
   const esbuild = require("esbuild");
@@ -131,12 +147,23 @@ async function build() {
   for (const path of ["/icon.svg", "/assets/icon-alert.svg", "/assets/icon.png", "/manifest.webmanifest"]) {
     files.set(path, { content: readFileSync(join(here, "page", basename(path))), isImmutable: false });
   }
+  const first = await bundleAlone(esbuild, "first-requests");
+  const firstDigest = createHash("sha256").update(first).digest("hex").slice(0, 8);
+  const firstPath = `/assets/first-${firstDigest}.js`;
+  files.set(firstPath, { content: first, isImmutable: true });
+  const script = named("app", ".js");
+  const preloads = neededParts(bundled, script).map((it) => `<link rel="modulepreload" href="${it}" />`);
   const html = readFileSync(join(here, "page/index.html"), "utf8")
+    .replace("{{first}}", firstPath)
     .replace("{{style}}", named("style", ".css"))
-    .replace("{{script}}", named("app", ".js"));
+    .replace("{{script}}", script)
+    .replace("{{preloads}}", preloads.join("\n    "));
   const shell = ["/", ...files.keys()];
   const digest = stamp();
-  const worker = await bundleWorker(esbuild, shell, `segue-${digest.slice(0, 12)}`);
+  const worker = await bundleAlone(esbuild, "service-worker", {
+    SHELL_FILES: JSON.stringify(shell),
+    SHELL_NAME: JSON.stringify(`segue-${digest.slice(0, 12)}`),
+  });
   files.set("/service-worker.js", { content: worker, isImmutable: false });
   files.set("/index.html", { content: Buffer.from(html), isImmutable: false });
   write(files, digest, await bundleExtension(esbuild));

@@ -12,8 +12,13 @@ await Scenario.run(async (scenario) => {
   await page.goto(link);
   await page.getByRole("heading", { name: "Nobody needs you" }).waitFor();
   assert.equal(new URL(page.url()).hash, "", "the code has left the address bar");
+  const asked = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await page.reload();
   await page.getByRole("heading", { name: "Nobody needs you" }).waitFor();
+  for (const path of ["/v1/web/session", "/v1/sessions", "/v1/attention", "/v1/events"]) {
+    assert.equal(asked.filter((it) => it === path).length, 1, `the first view asks once for ${path}`);
+  }
 
   const late = await scenario.page();
   await late.goto(link);

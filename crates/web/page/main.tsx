@@ -1,5 +1,6 @@
 import { render } from "preact";
 
+import { dropFirstAnswers } from "./api/first-answers.ts";
 import { pageKey } from "./api/page-key.ts";
 import { App } from "./app.tsx";
 import { startKeys } from "./keys/listen.ts";
@@ -21,17 +22,28 @@ async function start(): Promise<void> {
   startWatchingNetwork();
   const root = document.getElementById("root");
   if (root) render(<App />, root);
-  if ("serviceWorker" in navigator) {
-    navigator.serviceWorker.register("/service-worker.js").catch(() => {});
-  }
   // The login page asks for itself after it has logged in.
-  if (currentRoute().view === "login") return;
+  if (currentRoute().view !== "login") await startData();
+  registerWorker();
+}
+
+async function startData(): Promise<void> {
   identity.watch(goToSharedSession);
   // Both are needed before the lists, and neither needs the other.
   const newest = pageKey() === null ? undefined : newestSequence();
   const known = await loadIdentity();
   if (known.kind === "known") await startLive(newest);
-  else if (known.kind === "unreachable") await retry();
+  dropFirstAnswers();
+  if (known.kind === "unreachable") await retry();
+}
+
+/** Registers the service worker. It loads all files of the page, so the first view comes first. */
+function registerWorker(): void {
+  if (!("serviceWorker" in navigator)) return;
+  const register = () => navigator.serviceWorker.register("/service-worker.js").catch(() => {});
+  // Safari has no idle callbacks.
+  if ("requestIdleCallback" in window) requestIdleCallback(() => void register());
+  else setTimeout(() => void register());
 }
 
 /** A share link shows one session and nothing else. */

@@ -1,5 +1,6 @@
 // One function for each request that the page sends.
 
+import { FIRST_PATHS, PAGE_ITEMS } from "./first-answers.ts";
 import { get, post, postWithoutLogin, remove } from "./http.ts";
 import { forgetPageKey, keepPageKey, pageKey } from "./page-key.ts";
 import type {
@@ -46,7 +47,6 @@ import type {
 
 // Requests of this page name ids and whole addresses, which mean the same in every folder.
 const ANY_FOLDER = "/";
-const PAGE_ITEMS = 500;
 
 const segment = encodeURIComponent;
 
@@ -78,7 +78,7 @@ export async function logout(): Promise<void> {
   await post<null>("/v1/web/logout");
   forgetPageKey(key);
 }
-export const identity = () => get<Identity>("/v1/web/session");
+export const identity = () => get<Identity>(FIRST_PATHS.identity);
 export const health = () => get<Health>("/v1/health");
 
 // Sessions
@@ -91,7 +91,7 @@ export const screen = (id: string, signal?: AbortSignal) =>
 
 /** Returns the sessions that need a person, the most urgent first. */
 export async function attention(): Promise<Attention[]> {
-  return (await get<{ sessions: Attention[] }>("/v1/attention")).sessions;
+  return (await get<{ sessions: Attention[] }>(FIRST_PATHS.attention)).sessions;
 }
 
 /** Returns turns of the session, and of those from which handoffs led to it. */

@@ -1,5 +1,6 @@
 // Requests to the daemon that served this page.
 
+import { takeFirstAnswer } from "./first-answers.ts";
 import { forgetPageKey, pageHeaders, pageKey } from "./page-key.ts";
 import type { Problem } from "./types.ts";
 
@@ -26,6 +27,8 @@ export function whenUnauthorized(callback: (error: ApiError) => void): void {
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const early = await takeFirstAnswer(path);
+  if (early !== null) return early as T;
   return read<T>(await request(path, { method: "GET", signal: signal ?? null }));
 }
 

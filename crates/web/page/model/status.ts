@@ -98,9 +98,14 @@ export function groupByFleet(sessions: Iterable<Session>): FleetGroup[] {
   }
   const rank = (session: Session) => ORDER.indexOf(statusLook(session.status).tone);
   for (const group of groups.values()) {
-    group.sessions.sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
+    group.sessions.sort((a, b) => rank(a) - rank(b) || compareNames(a.name, b.name));
   }
-  return [...groups.values()].sort((a, b) => a.name.localeCompare(b.name));
+  return [...groups.values()].sort((a, b) => compareNames(a.name, b.name));
+}
+
+/** Compares names by their characters, as the terminal does, and much faster than by language. */
+function compareNames(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Whether every word of the filter occurs in the session. */

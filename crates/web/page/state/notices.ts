@@ -21,10 +21,10 @@ export function startNotices(): void {
   fleet.watch(({ attention, isLoaded }) => {
     if (!isLoaded) return;
     showCount(attention.length);
-    const now = new Set(attention.map(noticeKey));
+    const before = known;
+    known = new Set(attention.map(noticeKey));
     // Questions from before the page was opened are on the page, and no news.
-    const news = attention.filter((it) => known !== null && !known.has(noticeKey(it)));
-    known = now;
+    const news = attention.filter((it) => before !== null && !before.has(noticeKey(it)));
     void closeOthers(new Set(attention.map((it) => it.session.id))).then(() =>
       Promise.all(news.map(notifyAbout)),
     );
