@@ -1,6 +1,7 @@
 //! The requests to the daemon and its responses, as JSON over HTTP.
 
 mod adopt;
+mod agents;
 mod answer;
 mod attach;
 mod attention;
@@ -45,9 +46,10 @@ mod worktree;
 pub use adopt::{
     AdoptCandidate, AdoptReport, AdoptRequest, SkippedConversation, UnknownConversation,
 };
+pub use agents::{AgentKindList, AgentKindView, AgentKindsRequest};
 pub use answer::{AnswerReport, AnswerRequest};
 pub use attach::AttachPoint;
-pub use attention::{AttentionList, AttentionView};
+pub use attention::{AttentionList, AttentionView, PlanGateView};
 pub use bringing_back::{LeftAlone, SurplusSession};
 pub use conversation::{
     ConversationPart, ConversationReport, ConversationRequest, StoryPart, TakenOver, TranscriptPage,

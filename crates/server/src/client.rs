@@ -17,15 +17,15 @@ use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::body::Incoming;
 use segue_core::api::{
-    AddressQuery, AdoptReport, AdoptRequest, AnswerReport, AnswerRequest, AttachPoint, Caller,
-    CancelRequest, ConversationReport, ConversationRequest, DoctorReport, DoctorRequest,
-    EventsQuery, FROM_NOW, GitCredentialAnswer, GitCredentialRequest, HandoffReport,
-    HandoffRequest, Health, InterruptReport, InterruptRequest, ListRequest, MessageList,
-    MessageView, MessagesRequest, PROTOCOL, RenameReport, RenameRequest, RestoreReport,
-    ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport,
-    SelectRequest, SendReport, SendRequest, SessionList, SessionView, StartedSession, StopReport,
-    StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest, UsageList,
-    UsageRequest, WaitReport, WaitRequest, WorktreeAction, WorktreeActionReport,
+    AddressQuery, AdoptReport, AdoptRequest, AgentKindList, AgentKindsRequest, AnswerReport,
+    AnswerRequest, AttachPoint, AttentionList, Caller, CancelRequest, ConversationReport,
+    ConversationRequest, DoctorReport, DoctorRequest, EventsQuery, FROM_NOW, GitCredentialAnswer,
+    GitCredentialRequest, HandoffReport, HandoffRequest, Health, InterruptReport, InterruptRequest,
+    ListRequest, MessageList, MessageView, MessagesRequest, PROTOCOL, RenameReport, RenameRequest,
+    RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest,
+    SelectReport, SelectRequest, SendReport, SendRequest, SessionList, SessionView, StartedSession,
+    StopReport, StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest,
+    UsageList, UsageRequest, WaitReport, WaitRequest, WorktreeAction, WorktreeActionReport,
     WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest, WorktreeGcReport,
     WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
@@ -286,6 +286,16 @@ impl Client {
     /// Returns the conversations in the caller's folder that belong to no session.
     pub async fn unknown_conversations(&self, caller: &Caller) -> Result<Vec<UnknownConversation>> {
         self.line.ask(Method::POST, "/v1/strangers", caller).await
+    }
+
+    /// Returns the sessions and the plans that need a person.
+    pub async fn attention(&self) -> Result<AttentionList> {
+        self.line.ask(Method::GET, "/v1/attention", &()).await
+    }
+
+    /// Returns the agents of the project file around a folder.
+    pub async fn agent_kinds(&self, request: &AgentKindsRequest) -> Result<AgentKindList> {
+        self.line.ask(Method::POST, "/v1/agents", request).await
     }
 
     pub async fn attach_point(&self, address: &str, cwd: &Path) -> Result<AttachPoint> {

@@ -84,6 +84,10 @@ pub struct SessionView {
     /// The names of the environment variables that a restart lacks.
     #[serde(default)]
     pub missing_variables: Vec<String>,
+    /// Whether `segue resume` without names brings the session back: its process is gone, and no user ended
+    /// it on purpose.
+    #[serde(default)]
+    pub comes_back: bool,
     pub cwd: PathBuf,
     pub worktree: Option<PathBuf>,
     pub branch: Option<String>,

@@ -3,16 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::api::{AgentKindList, AgentKindView, AgentKindsRequest};
 use crate::error::{Error, Result};
 use crate::flows::create::{SessionBeginning, SessionDraft, create};
 use crate::model::{
-    AgentName, Environment, Fleet, FleetName, FleetScale, PROJECT_FILE, Project, ProjectAgent,
-    Session, SessionName, VendorDescription, VendorId,
+    AgentName, Environment, Fleet, FleetName, FleetScale, PROJECT_FILE, Principal, Project,
+    ProjectAgent, Session, SessionName, VendorDescription, VendorId,
 };
 use crate::ports::{
     Change, Commit, McpClient, Ports, ProjectFile, SessionQuery, Vendor, WorktreeQuery,
 };
 use crate::rules::scale;
+use crate::rules::scope::RestrictedAction;
 
 /// Returns an error if the vendor's program cannot use MCP servers.
 pub fn check_mcp(vendor: &dyn Vendor) -> Result<()> {
@@ -73,6 +75,27 @@ impl OpenProject {
         // The project counts as trusted with these claims.
         Ok(Project { fleet: fleet.clone(), claims: claims.clone(), ..scaled })
     }
+}
+
+/// Returns the agents of the project file around a folder. Empty if the folder is in no project.
+pub fn agent_kinds(
+    ports: &Ports,
+    principal: &Principal,
+    request: &AgentKindsRequest,
+) -> Result<AgentKindList> {
+    principal.allow(RestrictedAction::Tasks)?;
+    let folder = ports.machine.folder(&request.folder)?.real_path;
+    let Some(project) = ports.projects.around(&folder)? else {
+        return Ok(AgentKindList::default());
+    };
+    let view = |kind: &AgentName| {
+        // A kind with a count of 0 has no agent.
+        let agent =
+            project.agents.iter().find(|it| scale::is_called(it.name.as_str(), kind.as_str()))?;
+        Some(AgentKindView { name: kind.clone(), vendor: agent.vendor.clone() })
+    };
+    let agents = project.kinds.iter().filter_map(view).collect();
+    Ok(AgentKindList { project: Some(project.folder), agents })
 }
 
 /// Returns the fleet of a project, or of sessions without a project.

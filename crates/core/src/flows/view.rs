@@ -7,6 +7,7 @@ use crate::model::{Failure, FleetMember, FleetName, FleetRecord, How, Message, S
 use crate::ports::{
     LeasedWorktree, OpenLaunch, Ports, SessionActivity, SessionQuery, SessionSummary,
 };
+use crate::rules::bringing_back::{BringingBack, LastSeen, bringing_back};
 use crate::rules::{attention, redaction};
 
 /// Returns one session as `segue ls --json` shows it.
@@ -32,6 +33,7 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         dialog: None,
         last_failure: attention::current_failure(session.status, None),
         missing_variables: Vec::new(),
+        comes_back: comes_back(summary),
         cwd: session.cwd.clone(),
         worktree: worktree.as_ref().map(|it| it.path.clone()),
         branch: worktree.as_ref().map(|it| it.branch.to_string()),
@@ -45,6 +47,22 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         created_at: session.created_at,
         updated_at: session.updated_at,
     }
+}
+
+/// Returns whether the session comes back without being named. [`add_successor`] denies it for a
+/// session whose conversation continues elsewhere.
+fn comes_back(summary: &SessionSummary) -> bool {
+    let seen = LastSeen {
+        status: summary.session.status,
+        is_open: summary.open.is_some(),
+        // Only of interest while a launch is open.
+        is_on_other_machine: false,
+        was_launched: summary.launches > 0,
+        is_headless: summary.session.headless,
+        has_messages: summary.queued_messages > 0,
+        has_successor: false,
+    };
+    bringing_back(&seen) == BringingBack::Due
 }
 
 /// Adds why the last turn of a session failed, as its process reported it.
@@ -83,6 +101,7 @@ pub fn add_successor(view: &mut SessionView, successor: &Session) {
     let details: Vec<String> = details.chain([format!("goes on as {next}")]).collect();
     view.status_detail = Some(details.join("; "));
     view.goes_on_as = Some(next);
+    view.comes_back = false;
 }
 
 /// Creates the summary of a session from its state in memory.

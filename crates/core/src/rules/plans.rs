@@ -6,6 +6,7 @@
 
 mod check;
 mod difference;
+mod gates;
 mod graph;
 mod progress;
 mod prompt;
@@ -14,6 +15,7 @@ mod tests;
 
 pub use check::{MAX_PLAN_TASKS, PlanProblem, check_plan};
 pub use difference::{PlanDifference, TaskDifference, compare_plans};
+pub use gates::{approval_text, released_by_one};
 pub use graph::{GraphNode, dot_graph, text_graph};
 pub use progress::{PlanProgress, plan_state};
 pub use prompt::{NeededResult, check_prompt, named_tasks, render_prompt};

@@ -35,6 +35,26 @@ async fn summary_of_the_state_in_memory_is_the_one_of_the_store() {
 }
 
 #[test]
+fn only_a_session_that_nobody_ended_on_purpose_comes_back_unnamed() {
+    let table = [
+        (Status::Interrupted, true),
+        (Status::Ended(How::Crashed(Exit::Code(1))), true),
+        (Status::Ended(How::NeverStarted), true),
+        (Status::Lost, true),
+        (Status::Ended(How::Stopped), false),
+        (Status::Ended(How::Quit), false),
+        (Status::Ended(How::TurnFailed), false),
+    ];
+    for (status, expected) in table {
+        let session = Session { status, ..samples::session(1, "fox") };
+        let mut shown = view::session(&view::summary(&SessionState::new(session)));
+        assert_eq!(shown.comes_back, expected, "{status:?}");
+        view::add_successor(&mut shown, &samples::session(2, "owl"));
+        assert!(!shown.comes_back, "{status:?} goes on elsewhere");
+    }
+}
+
+#[test]
 fn missing_variables_are_named_up_to_a_limit() {
     let status = Status::Waiting(WaitingFor::Environment);
     let waiting = Session { status, ..samples::session(1, "fox") };

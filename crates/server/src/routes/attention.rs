@@ -1,8 +1,8 @@
-//! The sessions that need a person.
+//! The sessions and the plans that need a person.
 
 use axum::Json;
 use segue_core::api::{AttentionList, AttentionView, SessionView};
-use segue_core::flows::attention;
+use segue_core::flows::{attention, plans};
 use segue_core::ports::SessionSummary;
 use segue_core::rules;
 use segue_core::rules::attention::Reason;
@@ -21,7 +21,11 @@ pub(crate) async fn list(
     let listed = reasons.into_iter().zip(views);
     // A conversation that goes on in another session needs a person there.
     let listed = listed.filter(|(_, session)| session.goes_on_as.is_none());
-    Ok(Json(AttentionList { sessions: listed.map(entry).collect() }))
+    let gates = match principal.allow(RestrictedAction::ReadTasks) {
+        Ok(()) => plans::gates(&supervisor.ports).await?,
+        Err(_) => Vec::new(),
+    };
+    Ok(Json(AttentionList { sessions: listed.map(entry).collect(), gates }))
 }
 
 fn entry((reason, session): (Reason, SessionView)) -> AttentionView {

@@ -252,7 +252,7 @@ fn add_terminals(table: RouteTable) -> RouteTable {
         .get(
             "/v1/attention",
             Read,
-            does("list_attention", "Lists the sessions that need a person"),
+            does("list_attention", "Lists the sessions and plans that need a person"),
             attention::list,
         )
 }

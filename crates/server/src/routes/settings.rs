@@ -3,10 +3,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use segue_core::api::{DoctorReport, SourceList, SourceView, VendorList};
+use segue_core::api::{
+    AgentKindList, AgentKindsRequest, DoctorReport, SourceList, SourceView, VendorList,
+};
+use segue_core::flows::projects;
 use segue_core::rules::scope::RestrictedAction;
 
-use super::{Admitted, App, RouteResult};
+use super::{Admitted, App, RouteResult, Sent};
 use crate::blocking::blocking;
 use crate::vendors;
 
@@ -27,6 +30,14 @@ pub(crate) async fn sources(
     let sources = configured.sources()?.into_iter().map(SourceView::from).collect();
     let problems = configured.check().iter().map(ToString::to_string).collect();
     Ok(Json(SourceList { sources, problems }))
+}
+
+/// Lists the agents of a project file, for forms that ask for one.
+pub(crate) async fn agents(
+    Admitted { supervisor, principal }: Admitted,
+    Sent(request): Sent<AgentKindsRequest>,
+) -> RouteResult<AgentKindList> {
+    Ok(Json(projects::agent_kinds(&supervisor.ports, &principal, &request)?))
 }
 
 /// Looks for the vendors' programs in the environment that agents get.

@@ -13,6 +13,7 @@ const LS_FIELDS: [&str; 29] = [
     "address",
     "agent",
     "branch",
+    "comes_back",
     "created_at",
     "cwd",
     "dialog",

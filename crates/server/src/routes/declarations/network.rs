@@ -1,7 +1,7 @@
 //! The routes about the network and the web page.
 
 use axum::http::Method;
-use segue_core::model::TokenScope::{Admin, Read};
+use segue_core::model::TokenScope::{Admin, Read, Work};
 
 use super::super::table::{RouteTable, does};
 use super::super::{browser, network, settings};
@@ -97,5 +97,11 @@ pub(super) fn add_settings(table: RouteTable) -> RouteTable {
             Read,
             does("list_vendors", "Lists the vendors, and whether their programs are installed"),
             settings::vendors,
+        )
+        .post(
+            "/v1/agents",
+            Work,
+            does("list_agents", "Lists the agents of the project file around a folder"),
+            settings::agents,
         )
 }
