@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use segue_core::Result;
 use segue_core::api::{
-    AdoptReport, HandoffReport, InterruptReport, MessageList, PlanReport, RenameReport,
-    RestoreReport, ScaleReport, SessionList, StopReport, TaskReport, TaskSummaryList,
-    WorktreeAction, WorktreeActionReport, WorktreeDiffReport, WorktreeList,
+    AdoptReport, AgentKindList, HandoffReport, InterruptReport, MessageList, PlanGateView,
+    PlanReport, RenameReport, RestoreReport, ScaleReport, SessionList, StopReport, TaskReport,
+    TaskSummaryList, WorktreeAction, WorktreeActionReport, WorktreeDiffReport, WorktreeList,
 };
-use segue_core::model::{Event, SessionId, Turn, Usage};
+use segue_core::model::{Event, PlanId, PlanTaskName, SessionId, Turn, Usage};
 use segue_core::ports::TerminalStream;
 use segue_core::rules::handoff::HandoffMode;
 
@@ -37,6 +37,10 @@ pub trait DaemonApi: Debug + Send + Sync {
     async fn tasks(&self, with_ended: bool) -> Result<TaskSummaryList>;
     async fn task(&self, task: String) -> Result<TaskReport>;
     async fn worktrees(&self) -> Result<WorktreeList>;
+    /// Returns the gates of plans that a person has to approve, the one that waits longest first.
+    async fn gates(&self) -> Result<Vec<PlanGateView>>;
+    /// Returns the agents of the project file around the current folder.
+    async fn agents(&self) -> Result<AgentKindList>;
     /// Returns the tokens that were used since the beginning of this day.
     async fn usage_today(&self) -> Result<Usage>;
     /// Returns the vendors that can be started on this machine.
@@ -60,6 +64,8 @@ pub trait DaemonApi: Debug + Send + Sync {
     async fn start(&self, new: NewSession) -> Result<SessionId>;
     /// Starts a few sessions of the built-in vendor.
     async fn start_demo(&self) -> Result<SessionId>;
+    /// Lets a task of a plan start that waits for a person.
+    async fn approve_gate(&self, plan: PlanId, task: PlanTaskName) -> Result<()>;
     async fn add_task(&self, new: NewTask) -> Result<TaskReport>;
     async fn cancel_task(&self, task: String) -> Result<TaskReport>;
     async fn retry_task(&self, task: String) -> Result<TaskReport>;

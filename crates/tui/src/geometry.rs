@@ -8,7 +8,7 @@ use crate::model::{ListTab, PaneFocus, UiModel};
 const MIN_TWO_PANE_COLUMNS: u16 = 100;
 /// The list of sessions has at least and at most this many columns beside another pane.
 const LIST_COLUMNS: (u16, u16) = (44, 70);
-/// At most this many sessions that need a person have a row of their own above the list.
+/// At most this many sessions and gates that need a person have a row of their own above the list.
 const MAX_ATTENTION_ROWS: usize = 5;
 
 /// The places of the parts of the screen. A part that is not shown has no rows.
@@ -31,7 +31,7 @@ impl Areas {
         if shows_one && model.focus == PaneFocus::Detail {
             return Self { header, detail: body, footer, ..Self::default() };
         }
-        let wanted = model.list.attention.len().min(MAX_ATTENTION_ROWS);
+        let wanted = model.needs_person().min(MAX_ATTENTION_ROWS);
         let rows = if wanted == 0 { 0 } else { crate::text::cells(wanted) + 1 };
         let [attention, panes] = split_top(body, rows.min(body.height / 2));
         if shows_one {
@@ -72,6 +72,14 @@ impl Areas {
         let Rect { x, y, width, height } = self.attention;
         Rect { x, y: y + height.min(1), width, height: height.saturating_sub(1) }
     }
+}
+
+/// Returns how many of the rows are for sessions that need a person, and how many for gates. A gate
+/// has a row, also if more sessions than rows need a person.
+pub(crate) fn attention_split(model: &UiModel, rows: usize) -> (usize, usize) {
+    let (sessions, gates) = (model.list.attention.len(), model.gates.len());
+    let gates = gates.min(rows.saturating_sub(sessions).max(1)).min(rows);
+    (sessions.min(rows - gates), gates)
 }
 
 /// Returns whether there is room for one pane only.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use segue_core::api::{SessionList, SessionView};
+use segue_core::api::{PlanGateView, SessionList, SessionView};
 use segue_core::model::TerminalSize;
 use serde_json::{Value, json};
 
@@ -95,6 +95,18 @@ pub(crate) fn fleet() -> Vec<SessionView> {
 
 pub(crate) fn list(sessions: Vec<SessionView>) -> SessionList {
     SessionList { sessions, hidden: 0, next: None }
+}
+
+/// A gate of a plan that waits for a person.
+pub(crate) fn gate(task: &str) -> PlanGateView {
+    let gate = json!({
+        "plan": "0198f9d2-0000-7000-8000-000000000001", "plan_name": "release", "fleet": "shop",
+        "folder": "/home/ann/src/shop", "task": task, "agent": "coder",
+        "work": "Open a pull request.\nName the issue.", "releases": ["announce"],
+        "text": "starts the work of coder; announce after it", "since": now(),
+        "command": format!("segue plan approve shop/release {task}"),
+    });
+    serde_json::from_value(gate).unwrap()
 }
 
 /// Makes a model of this size without sessions.

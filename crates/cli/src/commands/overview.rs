@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::Result;
-use segue_core::api::{SessionView, UnknownConversation};
+use segue_core::api::{PlanGateView, SessionView, UnknownConversation};
 use segue_core::model::PROJECT_FILE;
 use serde::Serialize;
 
@@ -30,6 +30,8 @@ struct FolderOverview {
     /// How many sessions `segue resume` would bring back here. `None` if the daemon rejects this
     /// request, as it does if an agent makes it.
     to_bring_back: Option<usize>,
+    /// Gates of this folder's plans that wait for an approval.
+    gates: Vec<PlanGateView>,
     /// Conversations in this folder that belong to no session.
     unknown: Vec<UnknownConversation>,
 }
@@ -39,6 +41,10 @@ pub(crate) async fn run(context: &mut Context) -> Result<CommandEnding> {
     let mut overview = overview_of(context.cwd(), client.sessions().await?.sessions);
     // The daemon rejects this request if an agent makes it: an agent sees only its own sessions.
     overview.unknown = client.unknown_conversations(&context.caller()).await.unwrap_or_default();
+    // So is this one, as plans are for the user alone.
+    let gates = client.attention().await.map(|it| it.gates).unwrap_or_default();
+    overview.gates =
+        gates.into_iter().filter(|it| it.folder.starts_with(&overview.folder)).collect();
     let resume = resume::request_here(context.caller());
     overview.to_bring_back = client.resume_count(&resume).await.ok().map(|it| it.to_bring_back);
     if context.wants_json() {
@@ -66,8 +72,16 @@ fn overview_of(cwd: &Path, all: Vec<SessionView>) -> FolderOverview {
     let count = all.len();
     let sessions = in_folder(&folder, all);
     let sessions_elsewhere = count - sessions.len();
-    let (to_bring_back, unknown) = (None, Vec::new());
-    FolderOverview { sessions_elsewhere, folder, project_file, sessions, to_bring_back, unknown }
+    let (to_bring_back, gates, unknown) = (None, Vec::new(), Vec::new());
+    FolderOverview {
+        sessions_elsewhere,
+        folder,
+        project_file,
+        sessions,
+        to_bring_back,
+        gates,
+        unknown,
+    }
 }
 
 fn project_file(cwd: &Path) -> Option<PathBuf> {
@@ -112,6 +126,10 @@ fn next_steps(overview: &FolderOverview) -> Vec<String> {
     let mut steps = Vec::new();
     for session in overview.sessions.iter().filter(|session| asks(session)) {
         steps.push(question_hint(session));
+    }
+    for gate in &overview.gates {
+        let PlanGateView { plan_name, task, text, command, .. } = gate;
+        steps.push(format!("run `{command}`: {task} of the plan {plan_name} waits; it {text}"));
     }
     if let Some(count @ 1..) = overview.to_bring_back {
         let sessions = counted(count, "session");
@@ -159,15 +177,33 @@ mod tests {
 
     fn overview(sessions: Vec<SessionView>) -> FolderOverview {
         let folder = PathBuf::from("/home/ann/shop");
-        let (sessions_elsewhere, to_bring_back, unknown) = (0, None, Vec::new());
+        let (sessions_elsewhere, to_bring_back) = (0, None);
+        let (gates, unknown) = (Vec::new(), Vec::new());
         FolderOverview {
             folder,
             project_file: None,
             sessions,
             sessions_elsewhere,
             to_bring_back,
+            gates,
             unknown,
         }
+    }
+
+    #[test]
+    fn gate_of_a_plan_gets_a_hint_with_what_its_approval_starts() {
+        let mut some = overview(vec![session("a", "idle", None, 1)]);
+        let gate = serde_json::json!({
+            "plan": "0198f9d2-0000-7000-8000-000000000001", "plan_name": "release",
+            "fleet": "shop", "folder": "/home/ann/shop", "task": "ship", "agent": "coder",
+            "work": "Open a pull request.", "releases": ["announce"],
+            "text": "starts the work of coder; announce after it",
+            "since": "2026-01-02T03:11:12Z", "command": "segue plan approve shop/release ship",
+        });
+        some.gates = vec![serde_json::from_value(gate).unwrap()];
+        let expected = "run `segue plan approve shop/release ship`: ship of the plan release \
+                        waits; it starts the work of coder; announce after it";
+        assert_eq!(next_steps(&some), [expected]);
     }
 
     #[test]

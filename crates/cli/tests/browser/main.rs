@@ -60,6 +60,16 @@ fn every_view_is_readable_on_a_wide_screen_and_on_a_phone() {
 }
 
 #[test]
+fn list_of_sessions_is_sorted_and_folded_and_the_browser_remembers_it() {
+    run("lists.mjs");
+}
+
+#[test]
+fn plan_is_drawn_live_and_its_gate_is_approved_where_it_needs_a_person() {
+    run("plans.mjs");
+}
+
+#[test]
 fn questions_are_answered_by_button_and_by_keyboard_and_text_stays_text() {
     run("answers.mjs");
 }

@@ -2,6 +2,7 @@
 
 mod changing;
 mod failures;
+mod gates;
 mod holding;
 
 use std::cell::Cell;

@@ -11,6 +11,7 @@ pub(crate) enum UiAction {
     Answer,
     AnswerYes,
     AnswerNo,
+    ApproveGate,
     Interrupt,
     InterruptWithMessage,
     Rename,
@@ -73,13 +74,14 @@ const fn entry(action: UiAction, keys: &'static str, title: &'static str) -> Act
 }
 
 /// All actions in the order of the help.
-pub(crate) const ACTIONS: [ActionEntry; 52] = [
+pub(crate) const ACTIONS: [ActionEntry; 53] = [
     entry(UiAction::Open, "Enter", "attach; on a narrow screen: open the session first"),
     entry(UiAction::Attach, "e", "attach: enter the agent's terminal, leave it with Ctrl-\\ d"),
     entry(UiAction::Send, "s", "send a message to the agent, or to all marked agents"),
     entry(UiAction::Answer, "a", "answer the question: see all of it and choose"),
     entry(UiAction::AnswerYes, "y", "answer yes"),
     entry(UiAction::AnswerNo, "d", "answer no (deny)"),
+    entry(UiAction::ApproveGate, "p", "approve a gate of a plan: shows what it starts first"),
     entry(UiAction::Interrupt, "i", "interrupt the turn; the agent keeps running"),
     entry(UiAction::InterruptWithMessage, "I", "interrupt the turn with a message"),
     entry(UiAction::Stop, "x", "stop the agent, or all marked agents; conversations are kept"),

@@ -12,7 +12,7 @@ mod text_editor;
 mod work_tables;
 
 use jiff::Timestamp;
-use segue_core::api::SessionView;
+use segue_core::api::{PlanGateView, SessionView};
 use segue_core::model::{TerminalSize, Usage};
 
 pub(crate) use action::{ACTIONS, ActionEntry, UiAction};
@@ -43,6 +43,8 @@ pub struct UiModel {
     pub(crate) list: SessionTable,
     pub(crate) tasks: RowTable,
     pub(crate) worktrees: RowTable,
+    /// The gates of plans that wait for a person, the one that waits longest first.
+    pub(crate) gates: Vec<PlanGateView>,
     pub(crate) detail: DetailPane,
     pub(crate) modal: Option<Modal>,
     pub(crate) notice: Option<UiNotice>,
@@ -119,6 +121,7 @@ impl UiModel {
             list: SessionTable::default(),
             tasks: RowTable::default(),
             worktrees: RowTable::default(),
+            gates: Vec::new(),
             detail: DetailPane::default(),
             modal: None,
             notice: None,
@@ -136,6 +139,11 @@ impl UiModel {
     /// Returns the selected session. `None` if the list is empty or the cursor is on a folded fleet.
     pub(crate) fn selected(&self) -> Option<&SessionView> {
         self.list.selected_session()
+    }
+
+    /// Returns how many sessions and gates need a person.
+    pub(crate) fn needs_person(&self) -> usize {
+        self.list.attention.len() + self.gates.len()
     }
 
     pub(crate) fn notify(&mut self, text: impl Into<String>) {

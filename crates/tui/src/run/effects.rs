@@ -159,6 +159,8 @@ async fn read_list(api: &dyn DaemonApi, effect: &UiEffect) -> Option<UiMessage> 
         UiEffect::LoadTasks { with_ended } => UiMessage::Tasks(api.tasks(*with_ended).await),
         UiEffect::LoadTask(task) => UiMessage::Task(api.task(task.clone()).await),
         UiEffect::LoadWorktrees => UiMessage::Worktrees(api.worktrees().await),
+        UiEffect::LoadGates => UiMessage::Gates(api.gates().await),
+        UiEffect::LoadAgents => UiMessage::Agents(api.agents().await),
         UiEffect::LoadUsage => UiMessage::Usage(api.usage_today().await),
         UiEffect::LoadVendors => UiMessage::Vendors(api.vendors().await),
         UiEffect::LoadAdoptable { is_asked } => {
@@ -227,6 +229,10 @@ async fn changed_work(api: &dyn DaemonApi, effect: UiEffect) -> Option<Result<St
             added.map(|it| {
                 format!("added task {} for {}: t lists the tasks", it.task.id, it.task.agent)
             })
+        }
+        UiEffect::ApproveGate(plan, task) => {
+            let approved = api.approve_gate(plan, task.clone()).await;
+            approved.map(|()| format!("approved {task}"))
         }
         UiEffect::CancelTask(task) => api
             .cancel_task(task)

@@ -83,6 +83,10 @@ impl EventBurst {
         self.is_about_work |= matches!(
             event.fact.payload,
             EventPayload::TaskChanged { .. }
+                | EventPayload::PlanApplied { .. }
+                | EventPayload::PlanChanged { .. }
+                | EventPayload::PlanGateReached { .. }
+                | EventPayload::PlanGateApproved { .. }
                 | EventPayload::WorktreeMade(_)
                 | EventPayload::WorktreeRemoved(_)
         );

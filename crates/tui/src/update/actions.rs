@@ -1,7 +1,7 @@
 //! Starts the actions of keys, the palette and the mouse.
 
-use segue_core::api::SessionView;
-use segue_core::model::{Dialog, SessionId};
+use segue_core::api::{PlanGateView, SessionView};
+use segue_core::model::{Dialog, PlanId, PlanTaskName, SessionId};
 use segue_core::rules::display::{counted, one_line, place};
 use segue_core::rules::{dialog, review, screens};
 
@@ -10,7 +10,8 @@ use super::{UiEffect, WorktreeChange, detail, forms};
 use crate::geometry::{self, Areas};
 use crate::model::{
     AnswerDialog, Confirmation, DetailView, EditorDialog, EditorPurpose, LineDialog, LinePurpose,
-    ListCursor, ListTab, Modal, PaletteState, PaneFocus, TextEditor, UiAction, UiModel,
+    ListCursor, ListTab, Modal, PaletteState, PaneFocus, PickItem, Picker, TextEditor, UiAction,
+    UiModel,
 };
 
 /// Starts an action. An action that is not possible only reports why.
@@ -29,6 +30,7 @@ pub(super) fn perform(model: &mut UiModel, action: UiAction) -> Vec<UiEffect> {
         UiAction::Answer => ask(model),
         UiAction::AnswerYes => answer(model, "yes"),
         UiAction::AnswerNo => answer(model, "no"),
+        UiAction::ApproveGate => approve_gate(model),
         UiAction::Stop => stop(model),
         UiAction::StopAfterTurn => stop_after_turn(model),
         UiAction::Resume => {
@@ -180,6 +182,50 @@ fn went_back(model: &mut UiModel) -> bool {
         return false;
     }
     true
+}
+
+/// Asks for the approval of the only gate, or which one is meant.
+fn approve_gate(model: &mut UiModel) -> Vec<UiEffect> {
+    let item = |it: &PlanGateView| PickItem {
+        text: format!("{}/{}  {}: {}", it.fleet, it.plan_name, it.task, it.text),
+        effect: UiEffect::AskApproval(it.plan, it.task.clone()),
+    };
+    match model.gates.as_slice() {
+        [] => model.notify("no plan waits for your approval"),
+        [only] => {
+            let only = (only.plan, only.task.clone());
+            return ask_approval(model, &only);
+        }
+        several => {
+            let items: Vec<PickItem> = several.iter().map(item).collect();
+            let title = format!("Approve one of {}", counted(items.len(), "gate"));
+            model.modal = Some(Modal::Pick(Picker { title, items, cursor: 0 }));
+        }
+    }
+    Vec::new()
+}
+
+/// Shows what the approval of a gate starts. Enter approves it.
+pub(super) fn ask_approval(model: &mut UiModel, of: &(PlanId, PlanTaskName)) -> Vec<UiEffect> {
+    let gate = model.gates.iter().find(|it| (it.plan, &it.task) == (of.0, &of.1));
+    let Some(gate) = gate else {
+        model.refuse(format!("{} does not wait for an approval any more", of.1));
+        return Vec::new();
+    };
+    let effect = UiEffect::ApproveGate(gate.plan, gate.task.clone());
+    if model.skips_confirmation {
+        return vec![effect];
+    }
+    let folder = place(&gate.folder, model.surroundings.home.as_deref());
+    let mut lines = vec![
+        format!("{} of the plan {}/{} in {folder}", gate.task, gate.fleet, gate.plan_name),
+        format!("the approval {}", gate.text),
+    ];
+    lines.extend(gate.work.iter().flat_map(|work| work.lines()).map(|line| format!("  {line}")));
+    let title = format!("Approve {}", gate.task);
+    let (top, verb, effect) = (0, "approve", Some(effect));
+    model.modal = Some(Modal::Confirm(Confirmation { title, lines, top, verb, effect }));
+    Vec::new()
 }
 
 fn attention(model: &mut UiModel, is_next: bool) -> Vec<UiEffect> {

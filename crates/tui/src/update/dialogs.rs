@@ -52,6 +52,9 @@ pub(super) fn pressed(model: &mut UiModel, key: KeyEvent) -> Vec<UiEffect> {
 fn started(model: &mut UiModel, effect: UiEffect) -> Vec<UiEffect> {
     match &effect {
         UiEffect::NewSession { vendor } => return forms::new_session(model, vendor.as_deref()),
+        UiEffect::AskApproval(plan, task) => {
+            return actions::ask_approval(model, &(*plan, task.clone()));
+        }
         UiEffect::Resume(_) => model.notify("resuming…"),
         UiEffect::HandOver(order) => {
             model.notify(format!("handing {} over to {}…", order.name, order.to));

@@ -1,6 +1,6 @@
 //! Forms: a new session, a new task, a handoff, another name, and the number of agents.
 
-use segue_core::api::SessionView;
+use segue_core::api::{AgentKindList, SessionView};
 use segue_core::model::SessionId;
 use segue_core::rules::display::place;
 use segue_core::rules::handoff::HandoffMode;
@@ -8,7 +8,9 @@ use segue_core::rules::{scale, screens};
 
 use super::UiEffect;
 use crate::api::{HandoverOrder, NewSession, NewTask, VendorChoice};
-use crate::model::{AwaitedForm, Confirmation, FormField, FormPurpose, Modal, UiForm, UiModel};
+use crate::model::{
+    AwaitedForm, Confirmation, FieldKind, FormField, FormPurpose, Modal, UiForm, UiModel,
+};
 
 const VENDOR: &str = "vendor";
 const FOLDER: &str = "folder";
@@ -75,7 +77,27 @@ pub(super) fn new_task(model: &mut UiModel) -> Vec<UiEffect> {
         FormField::text(BRANCH, "", "empty: as segue.toml says"),
     ];
     let note = "the task waits in the queue until its agent is free".to_owned();
-    open(model, "New task", FormPurpose::NewTask, fields, note)
+    open(model, "New task", FormPurpose::NewTask, fields, note);
+    vec![UiEffect::LoadAgents]
+}
+
+/// Lets the form of a new task choose among the agents of the project file. A name that was written
+/// meanwhile stays.
+pub(super) fn agents_known(model: &mut UiModel, list: &AgentKindList) {
+    let Some(Modal::Form(form)) = &mut model.modal else { return };
+    let is_asked = form.purpose == FormPurpose::NewTask && !list.agents.is_empty();
+    let Some(field) = form.fields.iter_mut().find(|it| is_asked && it.label == AGENT) else {
+        return;
+    };
+    let FieldKind::Text { editor, .. } = &field.kind else { return };
+    let mut names: Vec<String> = list.agents.iter().map(|it| it.name.to_string()).collect();
+    let written = editor.text().trim().to_owned();
+    match names.iter().position(|it| scale::is_called(&written, it)) {
+        Some(at) => names.swap(0, at),
+        None if !written.is_empty() => return,
+        None => {}
+    }
+    *field = FormField::choice(AGENT, names, "left and right choose an agent of segue.toml");
 }
 
 pub(super) fn hand_over(model: &mut UiModel) -> Vec<UiEffect> {

@@ -164,6 +164,7 @@ fn letter(model: &UiModel, character: char) -> Option<UiAction> {
         'a' => UiAction::Answer,
         'y' => UiAction::AnswerYes,
         'd' => UiAction::AnswerNo,
+        'p' => UiAction::ApproveGate,
         'i' => UiAction::Interrupt,
         'I' => UiAction::InterruptWithMessage,
         'x' if model.tab == ListTab::Tasks => UiAction::CancelTask,

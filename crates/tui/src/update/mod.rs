@@ -18,10 +18,10 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::api::{
-    AdoptReport, HandoffReport, MessageList, PlanReport, SessionList, TaskReport, TaskSummaryList,
-    WorktreeAction, WorktreeDiffReport, WorktreeList,
+    AdoptReport, AgentKindList, HandoffReport, MessageList, PlanGateView, PlanReport, SessionList,
+    TaskReport, TaskSummaryList, WorktreeAction, WorktreeDiffReport, WorktreeList,
 };
-use segue_core::model::{Event, SessionId, TerminalSize, Usage};
+use segue_core::model::{Event, PlanId, PlanTaskName, SessionId, TerminalSize, Usage};
 use segue_core::ports::TerminalEvent;
 
 use crate::api::{AttachResult, HandoverOrder, NewSession, NewTask, TalkPage, VendorChoice};
@@ -54,6 +54,8 @@ pub enum UiMessage {
     Tasks(Result<TaskSummaryList>),
     Task(Result<TaskReport>),
     Worktrees(Result<WorktreeList>),
+    Gates(Result<Vec<PlanGateView>>),
+    Agents(Result<AgentKindList>),
     Usage(Result<Usage>),
     Vendors(Result<Vec<VendorChoice>>),
     Adoptable {
@@ -99,6 +101,9 @@ pub enum UiEffect {
     },
     LoadTask(String),
     LoadWorktrees,
+    LoadGates,
+    /// Reads the agents of the project file, for the form of a new task.
+    LoadAgents,
     LoadUsage,
     LoadVendors,
     LoadAdoptable {
@@ -151,6 +156,9 @@ pub enum UiEffect {
     Start(NewSession),
     StartDemo,
     AddTask(NewTask),
+    /// Shows what the approval of a gate starts.
+    AskApproval(PlanId, PlanTaskName),
+    ApproveGate(PlanId, PlanTaskName),
     CancelTask(String),
     RetryTask(String),
     Preview(HandoverOrder),
@@ -203,6 +211,7 @@ pub(crate) fn first_effects(model: &UiModel) -> Vec<UiEffect> {
         UiEffect::LoadSessions,
         load_tasks(model),
         UiEffect::LoadWorktrees,
+        UiEffect::LoadGates,
         UiEffect::LoadUsage,
         UiEffect::LoadVendors,
     ]

@@ -4,7 +4,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 use super::{UiEffect, actions, detail};
-use crate::geometry::Areas;
+use crate::geometry::{Areas, attention_split};
 use crate::model::{DetailView, ListCursor, ListRow, ListTab, Modal, PaneFocus, UiAction, UiModel};
 
 /// How many rows the wheel scrolls.
@@ -50,6 +50,11 @@ fn clicked(model: &mut UiModel, at: Position) -> Vec<UiEffect> {
     }
     if areas.attention_rows().contains(at) {
         let row = usize::from(at.y - areas.attention_rows().y);
+        let rows = usize::from(areas.attention_rows().height);
+        if let Some(gate) = row.checked_sub(attention_split(model, rows).0) {
+            let gate = model.gates.get(gate).map(|it| (it.plan, it.task.clone()));
+            return gate.map(|it| actions::ask_approval(model, &it)).unwrap_or_default();
+        }
         let session = model.list.attention.get(row).map(|(_, place)| *place);
         let session = session.and_then(|place| model.list.sessions.get(place));
         if let Some(session) = session.map(|it| it.session) {

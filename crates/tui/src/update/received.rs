@@ -17,7 +17,11 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
         UiMessage::Changed { sessions, is_about_work } => {
             let mut effects = vec![UiEffect::LoadSessions];
             if is_about_work {
-                effects.extend([super::load_tasks(model), UiEffect::LoadWorktrees]);
+                effects.extend([
+                    super::load_tasks(model),
+                    UiEffect::LoadWorktrees,
+                    UiEffect::LoadGates,
+                ]);
             }
             if model.detail.subject.is_some_and(|it| sessions.contains(&it)) {
                 effects.extend(detail::refresh(model));
@@ -55,7 +59,12 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
         UiMessage::Started(Err(error)) => failed(model, &error),
         UiMessage::Done(Ok(text)) => {
             model.notify(one_line(&text));
-            vec![UiEffect::LoadSessions, super::load_tasks(model), UiEffect::LoadWorktrees]
+            vec![
+                UiEffect::LoadSessions,
+                super::load_tasks(model),
+                UiEffect::LoadWorktrees,
+                UiEffect::LoadGates,
+            ]
         }
         UiMessage::Reviewed(Ok(text)) => {
             model.detail.diff.comments.clear();
@@ -77,6 +86,9 @@ fn loaded(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect> {
             model.worktrees.replace(reports::worktree_rows(&list, home));
         }
         UiMessage::Worktrees(Err(error)) => model.worktrees.failure = Some(error.in_one_line()),
+        // An agent may not read plans.
+        UiMessage::Gates(gates) => model.gates = gates.unwrap_or_default(),
+        UiMessage::Agents(list) => forms::agents_known(model, &list.unwrap_or_default()),
         UiMessage::Task(Ok(report)) => {
             let (title, lines) = reports::task(&report);
             model.modal = Some(report_dialog(title, lines));

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{DetailMessage, UiEffect, UiMessage, update};
 use crate::api::TalkPage;
 use crate::model::{DetailView, LinkState, ListTab, Modal, PaneFocus, UiModel};
-use crate::samples::{empty_model, fleet, keys, list, model, press, session};
+use crate::samples::{empty_model, fleet, gate, keys, list, model, press, session};
 
 fn wide() -> UiModel {
     model(120, 40, fleet())
@@ -27,6 +27,11 @@ fn selected(model: &UiModel) -> String {
 
 fn notice(model: &UiModel) -> &str {
     model.notice.as_ref().map(|it| it.text.as_str()).unwrap_or_default()
+}
+
+fn mouse(model: &mut UiModel, kind: MouseEventKind, column: u16, row: u16) -> Vec<UiEffect> {
+    let modifiers = crossterm::event::KeyModifiers::NONE;
+    update(model, UiMessage::Mouse(MouseEvent { kind, column, row, modifiers }))
 }
 
 #[test]
@@ -46,6 +51,80 @@ fn keys_move_the_selection_through_both_fleets_and_stop_at_the_ends() {
         keys(&mut model, typed);
         assert_eq!(selected(&model), expected, "after {typed}");
     }
+}
+
+#[test]
+fn gate_is_approved_after_it_was_shown_and_the_user_chooses_among_several() {
+    let mut model = wide();
+    keys(&mut model, "p");
+    assert_eq!(notice(&model), "no plan waits for your approval");
+    let approval = |task: &str| UiEffect::ApproveGate(gate(task).plan, gate(task).task);
+    update(&mut model, UiMessage::Gates(Ok(vec![gate("ship")])));
+    assert!(keys(&mut model, "p").is_empty());
+    assert!(matches!(&model.modal, Some(Modal::Confirm(it)) if it.title == "Approve ship"));
+    assert!(keys(&mut model, "⏎").contains(&approval("ship")));
+
+    update(&mut model, UiMessage::Gates(Ok(vec![gate("ship"), gate("publish")])));
+    keys(&mut model, "p");
+    assert!(matches!(&model.modal, Some(Modal::Pick(it)) if it.items.len() == 2));
+    keys(&mut model, "j⏎");
+    assert!(keys(&mut model, "⏎").contains(&approval("publish")));
+    // Another person has approved it meanwhile.
+    keys(&mut model, "p");
+    update(&mut model, UiMessage::Gates(Ok(Vec::new())));
+    keys(&mut model, "⏎");
+    assert_eq!(notice(&model), "ship does not wait for an approval any more");
+}
+
+#[test]
+fn click_on_a_gate_shows_what_its_approval_starts() {
+    let mut model = wide();
+    update(&mut model, UiMessage::Gates(Ok(vec![gate("ship")])));
+    let rows = crate::geometry::Areas::of(&model).attention_rows();
+    let click = MouseEventKind::Down(MouseButton::Left);
+    mouse(&mut model, click, 5, rows.y + rows.height - 1);
+    assert!(matches!(&model.modal, Some(Modal::Confirm(it)) if it.title == "Approve ship"));
+}
+
+#[test]
+fn events_about_plans_load_the_gates() {
+    let mut model = wide();
+    let changed = |is_about_work| UiMessage::Changed { sessions: BTreeSet::new(), is_about_work };
+    assert!(update(&mut model, changed(true)).contains(&UiEffect::LoadGates));
+    assert!(!update(&mut model, changed(false)).contains(&UiEffect::LoadGates));
+}
+
+#[test]
+fn form_of_a_new_task_chooses_among_the_agents_of_the_project_unless_a_name_was_written() {
+    let agents = |names: &[&str]| {
+        let agent = |name: &&str| json!({ "name": name, "vendor": "demo" });
+        let agents: Vec<_> = names.iter().map(agent).collect();
+        let list = json!({ "project": "/shop", "agents": agents });
+        UiMessage::Agents(Ok(serde_json::from_value(list).unwrap()))
+    };
+    let agent = |model: &UiModel| match &model.modal {
+        Some(Modal::Form(form)) => form.value("agent"),
+        _ => None,
+    };
+    let mut model = wide();
+    assert!(keys(&mut model, "T").contains(&UiEffect::LoadAgents));
+    // The agent of a session is proposed until the agents are known.
+    assert_eq!(agent(&model).as_deref(), Some("reviewer"));
+    update(&mut model, agents(&["coder", "reviewer"]));
+    assert_eq!(agent(&model).as_deref(), Some("reviewer"));
+    keys(&mut model, "⇥");
+    press(&mut model, KeyCode::Right);
+    assert_eq!(agent(&model).as_deref(), Some("coder"));
+    press(&mut model, KeyCode::Esc);
+
+    keys(&mut model, "T⇥-other");
+    update(&mut model, agents(&["coder", "reviewer"]));
+    assert_eq!(agent(&model).as_deref(), Some("reviewer-other"));
+    press(&mut model, KeyCode::Esc);
+
+    keys(&mut model, "T");
+    update(&mut model, agents(&[]));
+    assert_eq!(agent(&model).as_deref(), Some("reviewer"), "without a project file");
 }
 
 #[test]
@@ -418,10 +497,6 @@ fn palette_finds_actions_by_words_and_starts_them() {
 #[test]
 fn click_selects_a_second_click_opens_and_the_wheel_scrolls() {
     let mut model = wide();
-    let mouse = |model: &mut UiModel, kind, column, row| {
-        let modifiers = crossterm::event::KeyModifiers::NONE;
-        update(model, UiMessage::Mouse(MouseEvent { kind, column, row, modifiers }))
-    };
     let areas = crate::geometry::Areas::of(&model);
     let row = areas.list_rows().y + 3;
     let click = MouseEventKind::Down(MouseButton::Left);

@@ -1,16 +1,18 @@
-//! The block of the sessions that need a person, with their questions and choices.
+//! The block of the sessions that need a person, with their questions and choices, and of the gates of
+//! plans.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use segue_core::api::SessionView;
+use segue_core::api::{PlanGateView, SessionView};
 use segue_core::model::FailureClass;
 use segue_core::rules::attention::Reason;
 use segue_core::rules::display::one_line;
 use segue_core::rules::{dialog, screens};
 
 use super::{Theme, column, draw_row, draw_title, row, times};
+use crate::geometry::attention_split;
 use crate::model::UiModel;
 use crate::text::{fitted, width};
 
@@ -23,9 +25,9 @@ const CHOICES_PERCENT: usize = 45;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Theme) {
     let rows = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-    let shown = usize::from(rows.height);
-    let all = model.list.attention.len();
-    let more = if all > shown { format!("({} more: n) ", all - shown) } else { String::new() };
+    let (shown, gates) = attention_split(model, usize::from(rows.height));
+    let (all, drawn) = (model.needs_person(), shown + gates);
+    let more = if all > drawn { format!("({} more: n) ", all - drawn) } else { String::new() };
     let title = Span::styled(format!(" Needs you {more}"), theme.attention());
     draw_title(frame, area, Line::from(title), theme);
     let selected = model.selected().map(|it| it.session);
@@ -35,13 +37,47 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Th
     };
     let at = model.list.attention.iter().position(place).unwrap_or(0);
     let first = (at + 1).saturating_sub(shown);
-    for (number, (reason, at)) in model.list.attention.iter().skip(first).enumerate() {
+    let sessions = model.list.attention.iter().skip(first).take(shown);
+    for (number, (reason, at)) in sessions.enumerate() {
         let (Some(place), Some(session)) = (row(rows, number), model.list.sessions.get(*at)) else {
             break;
         };
         let style = if selected == Some(session.session) { theme.strong() } else { Style::new() };
         draw_session(frame, place, (session, *reason), model, (theme, style));
     }
+    for (number, gate) in model.gates.iter().take(gates).enumerate() {
+        if let Some(place) = row(rows, shown + number) {
+            draw_gate(frame, place, gate, model, theme);
+        }
+    }
+}
+
+/// Draws a gate in the columns of the sessions: the task, the plan, and what its approval starts.
+fn draw_gate(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    gate: &PlanGateView,
+    model: &UiModel,
+    theme: Theme,
+) {
+    let since = times::since(gate.since, model);
+    let choice = "p approve";
+    let fixed = NAME_COLUMNS + VENDOR_COLUMNS + KIND_COLUMNS + 2;
+    let room = usize::from(area.width).saturating_sub(fixed + width(&since) + width(choice) + 3);
+    let text = format!("{}/{} {}", gate.fleet, gate.plan_name, gate.text);
+    let left = vec![
+        Span::styled("▲ ", theme.attention()),
+        column(gate.task.as_str(), NAME_COLUMNS - 1, theme.strong()),
+        Span::raw(" "),
+        column("plan", VENDOR_COLUMNS - 1, theme.dim()),
+        Span::raw(" "),
+        column("approval", KIND_COLUMNS - 1, theme.attention()),
+        Span::raw(" "),
+        Span::raw(fitted(&one_line(&text), room)),
+    ];
+    let since = Span::styled(format!(" {since} "), theme.dim());
+    let right = vec![Span::styled(choice, theme.key()), since];
+    draw_row(frame, area, left, right, Style::new());
 }
 
 fn draw_session(

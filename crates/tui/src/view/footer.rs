@@ -106,6 +106,9 @@ fn session_keys(model: &UiModel, is_narrow: bool) -> Vec<KeyHint> {
     if !model.list.attention.is_empty() {
         keys.push(("n", "next ▲"));
     }
+    if !model.gates.is_empty() {
+        keys.push(("p", "approve"));
+    }
     if session.status.known() == Some(StatusKind::Working) {
         keys.push(("i", "interrupt"));
     }

@@ -21,7 +21,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, model: &UiModel, theme: Th
         left.push(Span::raw(" "));
         left.push(Span::styled(text, style));
     }
-    let count = model.list.attention.len();
+    let count = model.needs_person();
     if count > 0 {
         let verb = if count == 1 { "needs" } else { "need" };
         left.push(Span::styled(format!("   ▲ {count} {verb} you"), theme.attention()));

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::draw;
 use crate::api::TalkPage;
 use crate::model::UiModel;
-use crate::samples::{empty_model, fleet, keys, list, model, session};
+use crate::samples::{empty_model, fleet, gate, keys, list, model, session};
 use crate::update::{DetailMessage, UiMessage, update};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -81,6 +81,21 @@ fn list_with_the_agents_screen() {
         let size = TerminalSize { rows: 40, cols: 120 };
         let snapshot = TerminalSnapshot { size, painted: painted.to_vec() };
         detail(model, DetailMessage::Terminal(TerminalEvent::Snapshot(snapshot)));
+    });
+}
+
+#[test]
+fn gate_of_a_plan_needs_a_person_beside_the_sessions() {
+    check("gate", |model| {
+        update(model, UiMessage::Gates(Ok(vec![gate("ship"), gate("announce")])));
+    });
+}
+
+#[test]
+fn approval_shows_what_it_starts() {
+    check("approval", |model| {
+        update(model, UiMessage::Gates(Ok(vec![gate("ship")])));
+        keys(model, "p");
     });
 }
 

@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::api::{
-    AdoptReport, HandoffReport, InterruptReport, MessageList, PlanReport, RenameReport,
-    RestoreReport, ScaleReport, SessionList, StopReport, TaskReport, TaskSummaryList,
-    WorktreeAction, WorktreeActionReport, WorktreeDiffReport, WorktreeList,
+    AdoptReport, AgentKindList, HandoffReport, InterruptReport, MessageList, PlanGateView,
+    PlanReport, RenameReport, RestoreReport, ScaleReport, SessionList, StopReport, TaskReport,
+    TaskSummaryList, WorktreeAction, WorktreeActionReport, WorktreeDiffReport, WorktreeList,
 };
-use segue_core::model::{Event, SessionId, Usage};
+use segue_core::model::{Event, PlanId, PlanTaskName, SessionId, Usage};
 use segue_core::ports::TerminalStream;
 use segue_core::{Error, Result};
 use segue_tui::{
@@ -100,6 +100,18 @@ impl DaemonApi for FakeDaemon {
     }
 
     async fn worktrees(&self) -> Result<WorktreeList> {
+        nothing()
+    }
+
+    async fn gates(&self) -> Result<Vec<PlanGateView>> {
+        nothing()
+    }
+
+    async fn agents(&self) -> Result<AgentKindList> {
+        nothing()
+    }
+
+    async fn approve_gate(&self, _: PlanId, _: PlanTaskName) -> Result<()> {
         nothing()
     }
 

@@ -3,12 +3,13 @@
 use async_trait::async_trait;
 use segue_core::Result;
 use segue_core::api::{
-    AdoptReport, Caller, HandoffReport, InterruptReport, InterruptRequest, MessageList, PlanReport,
+    AdoptReport, AgentKindList, AgentKindsRequest, Caller, HandoffReport, InterruptReport,
+    InterruptRequest, MessageList, PlanGateView, PlanReport, PlanSelector, PlanTaskSelector,
     RenameReport, RenameRequest, RestoreReport, ScaleReport, SessionList, StopReport,
     TaskListRequest, TaskReport, TaskSummaryList, WorktreeAction, WorktreeActionReport,
     WorktreeDiffReport, WorktreeList,
 };
-use segue_core::model::{Event, SessionId, Usage};
+use segue_core::model::{Event, PlanId, PlanTaskName, SessionId, Usage};
 use segue_core::ports::TerminalStream;
 use segue_server::client::{Client, EventStream};
 use segue_server::wiring::{self, Local};
@@ -85,6 +86,21 @@ impl DaemonApi for DaemonClient {
 
     async fn worktrees(&self) -> Result<WorktreeList> {
         self.read_worktrees().await
+    }
+
+    async fn gates(&self) -> Result<Vec<PlanGateView>> {
+        Ok(self.client().await?.attention().await?.gates)
+    }
+
+    async fn agents(&self) -> Result<AgentKindList> {
+        let folder = self.local.cwd().to_owned();
+        self.client().await?.agent_kinds(&AgentKindsRequest { folder }).await
+    }
+
+    async fn approve_gate(&self, plan: PlanId, task: PlanTaskName) -> Result<()> {
+        let plan = PlanSelector { plan: plan.to_string(), folder: None };
+        let selector = PlanTaskSelector { plan, task: task.to_string() };
+        self.client().await?.approve_plan_gate(&selector).await.map(drop)
     }
 
     async fn usage_today(&self) -> Result<Usage> {
