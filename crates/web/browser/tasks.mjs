@@ -45,6 +45,13 @@ await Scenario.run(async (scenario) => {
   await page.keyboard.press("T");
   const dialog = page.getByRole("dialog", { name: "New task" });
   await dialog.getByLabel("Work").fill("four");
+  // The agents are those of the project file, and another name can be written.
+  const agent = dialog.getByLabel("Agent", { exact: true });
+  assert.deepEqual(await agent.locator("option").allTextContents(), ["worker: demo", "another one…"]);
+  await agent.selectOption("another one…");
+  await dialog.getByLabel("Name of the agent").waitFor();
+  await agent.selectOption("worker");
+  await dialog.getByLabel("Work").focus();
   await page.keyboard.press("Control+Enter");
   await page.getByRole("heading", { name: "four", level: 1 }).waitFor();
   await page.keyboard.press("q");

@@ -10,7 +10,7 @@ import { fillWorld } from "./world.mjs";
 const pictures = process.env.SEGUE_PICTURES;
 
 await Scenario.run(async (scenario) => {
-  const { asking, worktree } = fillWorld();
+  const { asking, worktree, plan } = await fillWorld();
   const session = (tab, id = asking.id) => `/sessions/${id}/${tab}`;
   const views = [
     ["needs-you", "/", "Allow?"],
@@ -21,6 +21,8 @@ await Scenario.run(async (scenario) => {
     ["messages", session("messages"), "delivered"],
     ["log", session("log"), "status changed"],
     ["tasks", "/tasks", "Write the release notes"],
+    ["plans", "/plans", "release"],
+    ["plan", `/plans/${plan}`, "needs approval"],
     ["deliveries", "/deliveries", "No deliveries"],
     ["usage", "/usage", "Disk"],
     ["worktrees", "/worktrees", "feat/greeting"],
@@ -56,7 +58,7 @@ async function dialogs(scenario, asking) {
   const page = await scenario.login();
   await go(page, `/sessions/${asking.id}/log`);
   await page.getByText("status changed").first().waitFor();
-  const sheets = [["s", "Send to"], ["h", "Hand over"], ["x", "Stop"], ["F2", "Rename"], ["c", "New session"], ["T", "New task"], ["A", "Take in"], ["R", "Resume all"], ["d", "Answer"], ["?", "Keys"]];
+  const sheets = [["s", "Send to"], ["h", "Hand over"], ["x", "Stop"], ["F2", "Rename"], ["c", "New session"], ["T", "New task"], ["A", "Take in"], ["d", "Answer"], ["?", "Keys"]];
   for (const [key, title] of sheets) {
     await page.keyboard.press(key);
     const dialog = page.getByRole("dialog", { name: title });

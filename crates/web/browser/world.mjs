@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { segue, segueJson, startAgent } from "./support.mjs";
+import { segue, segueJson, startAgent, waitFor } from "./support.mjs";
 
 const folder = process.env.SEGUE_FOLDER;
 
@@ -45,7 +45,43 @@ name = "worker"
 vendor = "demo"
 `;
 
-export function fillWorld() {
+const PLAN = `name = "release"
+
+[tasks.design]
+agent = "worker"
+prompt = "Design the export of invoices."
+
+[tasks.build]
+needs = ["design"]
+agent = "worker"
+prompt = "Build this design: {{ tasks.design.answer }}"
+
+[tasks.document]
+needs = ["design"]
+agent = "worker"
+prompt = "Describe the export in the manual."
+
+[tasks.ship]
+needs = ["build", "document"]
+gate = "person"
+agent = "worker"
+prompt = "Open a pull request."
+
+[tasks.announce]
+needs = ["ship"]
+agent = "worker"
+prompt = "Write the announcement."
+`;
+
+/** Applies a plan, and waits until it needs a person. Returns its id. */
+export async function applyPlan(text = PLAN, name = "release") {
+  writeFileSync(join(folder, "plan.toml"), text);
+  segue("plan", "apply", "plan.toml");
+  await waitFor(() => segueJson("plan", "show", name).plan.state === "waiting");
+  return segueJson("plan", "show", name).plan.id;
+}
+
+export async function fillWorld() {
   commitFiles({ "greeting.rs": GREETING, "segue.toml": PROJECT });
   segue("trust", "--yes");
 
@@ -59,6 +95,7 @@ export function fillWorld() {
   writeFileSync(join(coder.worktree, "greeting.rs"), CHANGED_GREETING);
 
   segue("task", "add", "--agent", "worker", "--wait", "Write the release notes");
+  const plan = await applyPlan();
   startAgent("builder");
   segue("send", "builder", "/tool 3600");
   startAgent("tester");
@@ -68,5 +105,5 @@ export function fillWorld() {
     segue("send", name, "--no-wait", question);
     segue("wait", name, "--for", "waiting");
   }
-  return { worktree: coder, asking: segueJson("ls", "--all").sessions.find((it) => it.name === "asker") };
+  return { plan, worktree: coder, asking: segueJson("ls", "--all").sessions.find((it) => it.name === "asker") };
 }

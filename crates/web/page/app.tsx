@@ -11,6 +11,8 @@ import { useRoute } from "./state/navigation.ts";
 import { DeliveriesView, DeliveryView } from "./views/deliveries.tsx";
 import { LoginView, Welcome } from "./views/login.tsx";
 import { NeedsYou } from "./views/needs-you.tsx";
+import { PlanView } from "./views/plan.tsx";
+import { PlansView } from "./views/plans.tsx";
 import { SessionView } from "./views/session/session.tsx";
 import { SessionsView } from "./views/sessions.tsx";
 import { SettingsView } from "./views/settings/settings.tsx";
@@ -68,6 +70,10 @@ function View({ route }: { route: Route }) {
       return <TasksView />;
     case "task":
       return <TaskView id={route.id} />;
+    case "plans":
+      return <PlansView />;
+    case "plan":
+      return <PlanView id={route.id} />;
     case "deliveries":
       return <DeliveriesView />;
     case "delivery":

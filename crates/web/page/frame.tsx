@@ -13,6 +13,7 @@ import { useCell } from "./state/cell.ts";
 import { fleet } from "./state/fleet.ts";
 import { useSharedSession } from "./state/identity.ts";
 import { connection, retry } from "./state/live.ts";
+import { useOrder } from "./state/preferences.ts";
 import { openSheet } from "./state/sheets.ts";
 
 interface Place {
@@ -30,7 +31,9 @@ const SESSIONS: Place = {
   views: ["sessions", "session"],
 };
 const TASKS: Place = { path: "/tasks", words: "Tasks", icon: "tasks", views: ["tasks", "task"] };
+const PLANS: Place = { path: "/plans", words: "Plans", icon: "plan", views: ["plans", "plan"] };
 const OTHERS: Place[] = [
+  PLANS,
   { path: "/worktrees", words: "Worktrees", icon: "branch", views: ["worktrees"] },
   {
     path: "/deliveries",
@@ -90,7 +93,8 @@ function PlaceLink({ place, route, count }: { place: Place; route: Route; count?
 }
 
 function Rail({ route }: { route: Route }) {
-  const { attention, byId } = useCell(fleet);
+  const { attention, gates, byId } = useCell(fleet);
+  const order = useOrder();
   return (
     <nav class="rail" aria-label="Places">
       <div class="rail-head">
@@ -106,10 +110,10 @@ function Rail({ route }: { route: Route }) {
           <span class="unseen">All actions</span>
         </button>
       </div>
-      <PlaceLink place={NEEDS_YOU} route={route} count={attention.length} />
+      <PlaceLink place={NEEDS_YOU} route={route} count={attention.length + gates.length} />
       <PlaceLink place={SESSIONS} route={route} />
       <div class="rail-sessions">
-        {groupByFleet(byId.values()).map((group) => (
+        {groupByFleet(byId.values(), order).map((group) => (
           <RailGroup key={group.name} name={group.name} sessions={group.sessions} route={route} />
         ))}
       </div>
@@ -152,7 +156,7 @@ function RailGroup(props: { name: string; sessions: Session[]; route: Route }) {
 }
 
 function BottomBar({ route }: { route: Route }) {
-  const { attention } = useCell(fleet);
+  const { attention, gates } = useCell(fleet);
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [route]);
   const isOther = OTHERS.some((place) => place.views.includes(route.view));
@@ -169,7 +173,7 @@ function BottomBar({ route }: { route: Route }) {
           </button>
         </div>
       )}
-      <PlaceLink place={NEEDS_YOU} route={route} count={attention.length} />
+      <PlaceLink place={NEEDS_YOU} route={route} count={attention.length + gates.length} />
       <PlaceLink place={SESSIONS} route={route} />
       <PlaceLink place={TASKS} route={route} />
       <button

@@ -2,7 +2,7 @@
 // handles notifications. It never keeps an answer of the API.
 
 import { pageHeaders } from "./api/page-key.ts";
-import type { NoticeData, OpenSessionMessage } from "./state/notices.ts";
+import type { NoticeData, OpenPlaceMessage } from "./state/notices.ts";
 
 // `build.mjs` puts the names of the files in.
 declare const SHELL_FILES: string[];
@@ -57,7 +57,7 @@ worker.addEventListener("notificationclick", (event) => {
   notification.close();
   const data = notification.data as NoticeData;
   const isAnswer = action !== "" && data.question !== null;
-  event.waitUntil(isAnswer ? answer(data, action) : open(data.session));
+  event.waitUntil(isAnswer ? answer(data, action) : open(data.path));
 });
 
 async function answer(data: NoticeData, choice: string): Promise<void> {
@@ -72,21 +72,21 @@ async function answer(data: NoticeData, choice: string): Promise<void> {
         question: data.question,
       }),
     });
-    if (!response.ok) await open(data.session);
+    if (!response.ok) await open(data.path);
   } catch {
-    await open(data.session);
+    await open(data.path);
   }
 }
 
-/** Shows a session in a window that is open, or in a new one. */
-async function open(session: string): Promise<void> {
+/** Shows a place of the page in a window that is open, or in a new one. */
+async function open(path: string): Promise<void> {
   const windows = await worker.clients.matchAll({ type: "window" });
   const [window] = windows;
   if (!window) {
-    await worker.clients.openWindow(`/sessions/${encodeURIComponent(session)}/terminal`);
+    await worker.clients.openWindow(path);
     return;
   }
-  const message: OpenSessionMessage = { kind: "open-session", session };
+  const message: OpenPlaceMessage = { kind: "open-place", path };
   window.postMessage(message);
   // Browsers refuse it if the click was long ago.
   await window.focus().catch(() => {});

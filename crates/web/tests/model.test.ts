@@ -7,7 +7,7 @@ import { ago, count, duration, shortPath, size } from "../page/model/format.ts";
 import { movedPriorities } from "../page/model/priority.ts";
 import { parsePath, sessionPath } from "../page/model/routes.ts";
 import { bestMatches } from "../page/model/search.ts";
-import { boardOrder, groupByFleet, matchesFilter, statusDetail, statusLook } from "../page/model/status.ts";
+import { type SortOrder, boardOrder, groupByFleet, matchesFilter, nextOrder, statusDetail, statusLook } from "../page/model/status.ts";
 import { topicsOf } from "../page/model/topics.ts";
 import { scaleTop, usageDays } from "../page/model/usage.ts";
 
@@ -37,6 +37,19 @@ test("a group has the sessions that need a person first", () => {
   assert.deepEqual(group?.sessions.map((it) => it.name), ["z", "a", "b"]);
   assert.ok(matchesFilter(session({ branch: "feat/x" }), "SHOP feat"));
   assert.ok(!matchesFilter(session({}), "shop nothing"));
+});
+
+test("a group is sorted by status, by name, or newest first, in turn", () => {
+  const all = [
+    session({ name: "a", updated_at: "2026-01-01T00:00:00Z" }),
+    session({ name: "b", updated_at: "2026-01-02T00:00:00Z", status: "waiting" }),
+    session({ name: "c", updated_at: "2026-01-03T00:00:00Z", status: "ended" }),
+  ];
+  const rows: [SortOrder, string, SortOrder][] = [["status", "bac", "name"], ["name", "abc", "recent"], ["recent", "cba", "status"]];
+  for (const [order, names, next] of rows) {
+    assert.equal(groupByFleet(all, order)[0]?.sessions.map((it) => it.name).join(""), names);
+    assert.equal(nextOrder(order), next);
+  }
 });
 
 test("queued tasks are sorted as they start, ended ones by their end", () => {

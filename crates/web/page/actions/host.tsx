@@ -8,6 +8,7 @@ import { HandoffSheet } from "./handoff.tsx";
 import { InterruptSheet } from "./interrupt.tsx";
 import { NewSessionSheet } from "./new-session.tsx";
 import { NewTaskSheet } from "./new-task.tsx";
+import { ApproveSheet, PlanSheet, RetrySheet } from "./plan.tsx";
 import { RenameSheet } from "./rename.tsx";
 import { ResumeSheet } from "./resume.tsx";
 import { ScaleSheet } from "./scale.tsx";
@@ -48,6 +49,12 @@ export function SheetHost() {
       return <HandoffSheet session={open.session} />;
     case "share":
       return <ShareSheet session={open.session} />;
+    case "approve":
+      return <ApproveSheet plan={open.plan} task={open.task} />;
+    case "plan":
+      return <PlanSheet verb={open.verb} plan={open.plan} />;
+    case "plan-retry":
+      return <RetrySheet plan={open.plan} task={open.task} />;
     case "new-session":
       return <NewSessionSheet />;
     case "new-task":

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 
 import * as calls from "../api/calls.ts";
 import { taskPath } from "../model/routes.ts";
+import { AgentField } from "../parts/agent-field.tsx";
 import { TextArea, TextField } from "../parts/field.tsx";
 import { Sheet } from "../parts/sheet.tsx";
 import { attempt } from "../parts/toast.tsx";
@@ -52,20 +53,13 @@ export function NewTaskSheet() {
         />
         <div class="two">
           <TextField
-            label="Agent"
-            help="An agent of the project file."
-            value={agent}
-            onValue={setAgent}
-            list={agents}
-            isRequired
-          />
-          <TextField
             label="Project folder"
             value={cwd}
             onValue={setCwd}
             list={folders}
             isRequired
           />
+          <AgentField folder={cwd} value={agent} onValue={setAgent} />
         </div>
         <div class="two">
           <TextField

@@ -2,11 +2,13 @@
 
 import { FIRST_PATHS, PAGE_ITEMS } from "./first-answers.ts";
 import { get, post, postWithoutLogin, remove } from "./http.ts";
+import type { PlanVerb } from "../state/sheets.ts";
 import { forgetPageKey, keepPageKey, pageKey } from "./page-key.ts";
 import type {
   AdoptCandidate,
   AdoptReport,
-  Attention,
+  AgentKinds,
+  AttentionList,
   CreatedShare,
   CreatedToken,
   Delivery,
@@ -19,7 +21,9 @@ import type {
   Identity,
   LogEvent,
   Message,
+  Plan,
   PlanReport,
+  PlanSummary,
   RestoreReport,
   RunRequest,
   ScaleReport,
@@ -90,9 +94,7 @@ export const screen = (id: string, signal?: AbortSignal) =>
   get<Screen>(`/v1/sessions/${segment(id)}/screen`, signal);
 
 /** Returns the sessions that need a person, the most urgent first. */
-export async function attention(): Promise<Attention[]> {
-  return (await get<{ sessions: Attention[] }>(FIRST_PATHS.attention)).sessions;
-}
+export const attention = () => get<AttentionList>(FIRST_PATHS.attention);
 
 /** Returns turns of the session, and of those from which handoffs led to it. */
 export function transcript(id: string, before: string | null, limit: number) {
@@ -174,6 +176,22 @@ export const retryTask = (id: string) =>
   post<{ task: Task }>(`/v1/tasks/${segment(id)}/retry`, {});
 export const setPriority = (id: string, priority: number) =>
   post<unknown>(`/v1/tasks/${segment(id)}/priority`, { priority });
+
+/** Lists the agents of the project file around a folder. */
+export const agentKinds = (folder: string) => post<AgentKinds>("/v1/agents", { folder });
+
+// Plans
+
+export async function plans(): Promise<PlanSummary[]> {
+  return (await post<{ plans: PlanSummary[] }>("/v1/plans/list", { all: true })).plans;
+}
+export const plan = (id: string) => post<Plan>("/v1/plans/show", { plan: id, folder: null });
+export const controlPlan = (verb: PlanVerb, id: string) =>
+  post<Plan>(`/v1/plans/${verb}`, { plan: id, folder: null });
+export const approveGate = (id: string, task: string) =>
+  post<Plan>("/v1/plans/approve", { plan: id, folder: null, task });
+export const retryPlanTask = (id: string, task: string) =>
+  post<Plan>("/v1/plans/retry", { plan: id, folder: null, task });
 
 // Worktrees
 

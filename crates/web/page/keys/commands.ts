@@ -2,12 +2,13 @@
 
 import type { Scope, Session } from "../api/types.ts";
 import { SESSION_TABS, sessionPath } from "../model/routes.ts";
-import { isLive, isResumable } from "../model/status.ts";
+import { SORT_WORDS, isLive, isResumable, nextOrder } from "../model/status.ts";
+import { notify } from "../parts/toast.tsx";
 import { fleet } from "../state/fleet.ts";
 import { identity, may } from "../state/identity.ts";
 import { markedSessions, toggleMark } from "../state/marks.ts";
 import { currentRoute, go } from "../state/navigation.ts";
-import { choose, preferences } from "../state/preferences.ts";
+import { choose, preferences, switchAllFolds, switchFold } from "../state/preferences.ts";
 import { openSheet } from "../state/sheets.ts";
 import {
   commentOnLine,
@@ -19,6 +20,8 @@ import {
   moveToFile,
   pressButton,
   pressSelected,
+  selectFleet,
+  selectedFleet,
   selectedHas,
   selectedSession,
 } from "./selection.ts";
@@ -73,6 +76,7 @@ function withTargets(action: (sessions: Session[]) => void): () => void {
   };
 }
 
+const hasDueSession = () => [...fleet.get().byId.values()].some((it) => it.comes_back);
 const hasTargets = () => targets().length > 0;
 const hasLiveTargets = () => targets().some(isLive);
 
@@ -119,12 +123,20 @@ function askingSession(): Session | null {
   return fleet.get().attention.find((it) => it.session.dialog)?.session ?? null;
 }
 
+/** Asks for the approval of the selected gate, or of the one that waits longest. */
+function approveGate(): void {
+  if (selectedHas("approve-gate")) return pressSelected("approve-gate");
+  const [gate] = fleet.get().gates;
+  if (gate) openSheet({ kind: "approve", plan: gate.plan, task: gate.task });
+}
+
 const hasQuestion = () => askingSession() !== null;
 
 function back(): void {
   const route = currentRoute();
   if (route.view === "session") go("/sessions");
   else if (route.view === "task") go("/tasks");
+  else if (route.view === "plan") go("/plans");
   else if (route.view === "delivery") go("/deliveries");
   else if (route.view !== "needs-you") go("/");
 }
@@ -140,6 +152,7 @@ const PLACES: PageCommand[] = [
   { key: "H", words: "Needs you", run: () => go("/") },
   { key: "l", words: "Sessions", run: () => go("/sessions") },
   { key: "t", words: "Tasks", run: () => go("/tasks") },
+  { key: "P", words: "Plans", run: () => go("/plans") },
   { key: "w", words: "Worktrees", run: () => go("/worktrees") },
   { key: "V", words: "Deliveries", run: () => go("/deliveries") },
   { key: "U", words: "Usage and disk", run: () => go("/usage") },
@@ -164,6 +177,42 @@ const MOVES: PageCommand[] = [
   { key: "/", words: "Filter or search", run: focusFilter },
   { key: "n", words: "Next session that needs you", run: () => goToAttention(1) },
   { key: "N", words: "Previous session that needs you", run: () => goToAttention(-1) },
+];
+
+const isAtSessions = () => currentRoute().view === "sessions";
+
+function sortNext(): void {
+  const order = nextOrder(preferences.get().order);
+  choose({ order });
+  notify(`Sorted ${SORT_WORDS[order]}`);
+}
+
+function foldSelected(): void {
+  const name = selectedFleet();
+  if (name === null) return;
+  selectFleet(name);
+  switchFold(name);
+}
+
+const LIST: PageCommand[] = [
+  {
+    key: "o",
+    words: "Sort sessions by status, name or time",
+    isPossible: isAtSessions,
+    run: sortNext,
+  },
+  {
+    key: "z",
+    words: "Fold or unfold the fleet of the selected session",
+    isPossible: () => isAtSessions() && selectedFleet() !== null,
+    run: foldSelected,
+  },
+  {
+    key: "Z",
+    words: "Fold or unfold all fleets",
+    isPossible: isAtSessions,
+    run: () => switchAllFolds([...new Set([...fleet.get().byId.values()].map((it) => it.fleet))]),
+  },
 ];
 
 const REVIEW: PageCommand[] = [
@@ -206,6 +255,13 @@ const ACTIONS: PageCommand[] = [
     scope: "send",
     isPossible: hasQuestion,
     run: answer("last"),
+  },
+  {
+    key: "p",
+    words: "Approve the gate of a plan",
+    scope: "work",
+    isPossible: () => selectedHas("approve-gate") || fleet.get().gates.length > 0,
+    run: approveGate,
   },
   {
     key: "e",
@@ -268,6 +324,7 @@ const ACTIONS: PageCommand[] = [
     key: "R",
     words: "Resume all sessions",
     scope: "work",
+    isPossible: hasDueSession,
     run: () => openSheet({ kind: "resume", sessions: null }),
   },
   {
@@ -358,6 +415,7 @@ export const COMMAND_GROUPS: readonly { title: string; commands: PageCommand[] }
   { title: "Places", commands: PLACES },
   { title: "Session", commands: TABS },
   { title: "Move", commands: MOVES },
+  { title: "List of sessions", commands: LIST },
   { title: "Review", commands: REVIEW },
   { title: "Actions", commands: ACTIONS },
   { title: "Help", commands: HELP },

@@ -2,7 +2,8 @@
 // screen readers know it.
 
 const ITEMS =
-  "a[href], article[data-session], article[tabindex], li[data-task] a, button.line-number";
+  "a[href], article[data-session], article[tabindex], li[data-task] a, button.line-number, " +
+  "button.fleet-fold[aria-expanded=false]";
 
 function items(): HTMLElement[] {
   const lists = document.querySelectorAll<HTMLElement>("main [data-selectable]");
@@ -106,6 +107,17 @@ function selectedTask(): HTMLElement | null {
 export function selectedSession(): string | null {
   const card = document.activeElement?.closest<HTMLElement>("[data-session]");
   return card?.dataset.session ?? null;
+}
+
+/** Returns the fleet that the focus is in. */
+export function selectedFleet(): string | null {
+  return document.activeElement?.closest<HTMLElement>("[data-fleet]")?.dataset.fleet ?? null;
+}
+
+/** Selects a fleet by its heading, because a folded fleet shows nothing else. */
+export function selectFleet(name: string): void {
+  const fleet = document.querySelector<HTMLElement>(`main [data-fleet="${CSS.escape(name)}"]`);
+  fleet?.querySelector<HTMLElement>(".fleet-fold")?.focus();
 }
 
 export function focusFilter(): void {

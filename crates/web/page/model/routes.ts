@@ -9,6 +9,8 @@ export type Route =
   | { view: "session"; id: string; tab: SessionTab }
   | { view: "tasks" }
   | { view: "task"; id: string }
+  | { view: "plans" }
+  | { view: "plan"; id: string }
   | { view: "deliveries" }
   | { view: "delivery"; id: string }
   | { view: "usage" }
@@ -21,6 +23,7 @@ const SIMPLE: Record<string, Route> = {
   "": { view: "needs-you" },
   sessions: { view: "sessions" },
   tasks: { view: "tasks" },
+  plans: { view: "plans" },
   deliveries: { view: "deliveries" },
   usage: { view: "usage" },
   worktrees: { view: "worktrees" },
@@ -43,6 +46,7 @@ export function parsePath(path: string): Route {
   if (first === "sessions") return sessionRoute(id, tab) ?? unknown;
   if (tab !== undefined) return unknown;
   if (first === "tasks") return { view: "task", id };
+  if (first === "plans") return { view: "plan", id };
   if (first === "deliveries") return { view: "delivery", id };
   return unknown;
 }
@@ -59,6 +63,10 @@ export function sessionPath(id: string, tab: SessionTab = "terminal"): string {
 
 export function taskPath(id: string): string {
   return `/tasks/${encodeURIComponent(id)}`;
+}
+
+export function planPath(id: string): string {
+  return `/plans/${encodeURIComponent(id)}`;
 }
 
 export function deliveryPath(id: string): string {

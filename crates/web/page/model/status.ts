@@ -38,7 +38,7 @@ const TASK_LOOKS: Record<string, StatusLook> = {
 };
 
 /** A daemon that is newer than the page may send a status that the page does not know. */
-function unknownLook(word: string): StatusLook {
+export function unknownLook(word: string): StatusLook {
   return { symbol: "?", word, tone: "idle" };
 }
 
@@ -82,10 +82,27 @@ export interface FleetGroup {
   sessions: Session[];
 }
 
+/** The orders of the sessions of a fleet, as the screen in the terminal has them. */
+export const SORT_ORDERS = ["status", "name", "recent"] as const;
+export type SortOrder = (typeof SORT_ORDERS)[number];
+
+export const SORT_WORDS: Record<SortOrder, string> = {
+  status: "by status",
+  name: "by name",
+  recent: "newest first",
+};
+
+export function nextOrder(order: SortOrder): SortOrder {
+  return SORT_ORDERS[(SORT_ORDERS.indexOf(order) + 1) % SORT_ORDERS.length] ?? "status";
+}
+
 const ORDER: Tone[] = ["waiting", "working", "starting", "idle", "interrupted", "failed", "ended"];
 
-/** Groups sessions by fleet; in a group, those that need a person come first. */
-export function groupByFleet(sessions: Iterable<Session>): FleetGroup[] {
+/** Groups sessions by fleet. By status, those that need a person come first. */
+export function groupByFleet(
+  sessions: Iterable<Session>,
+  order: SortOrder = "status",
+): FleetGroup[] {
   const groups = new Map<string, FleetGroup>();
   for (const session of sessions) {
     const group = groups.get(session.fleet) ?? {
@@ -96,12 +113,18 @@ export function groupByFleet(sessions: Iterable<Session>): FleetGroup[] {
     group.sessions.push(session);
     groups.set(session.fleet, group);
   }
-  const rank = (session: Session) => ORDER.indexOf(statusLook(session.status).tone);
-  for (const group of groups.values()) {
-    group.sessions.sort((a, b) => rank(a) - rank(b) || compareNames(a.name, b.name));
-  }
+  for (const group of groups.values()) group.sessions.sort(COMPARE[order]);
   return [...groups.values()].sort((a, b) => compareNames(a.name, b.name));
 }
+
+const rank = (session: Session) => ORDER.indexOf(statusLook(session.status).tone);
+const byName = (a: Session, b: Session) => compareNames(a.name, b.name);
+
+const COMPARE: Record<SortOrder, (a: Session, b: Session) => number> = {
+  status: (a, b) => rank(a) - rank(b) || byName(a, b),
+  name: byName,
+  recent: (a, b) => compareNames(b.updated_at, a.updated_at) || byName(a, b),
+};
 
 /** Compares names by their characters, as the terminal does, and much faster than by language. */
 function compareNames(a: string, b: string): number {

@@ -7,6 +7,8 @@ export type Topic =
   | `session:${string}`
   | `messages:${string}`
   | "tasks"
+  | "plans"
+  | "gates"
   | "worktrees"
   | "deliveries"
   | "sources"
@@ -17,10 +19,10 @@ export type Topic =
 
 const SIMPLE: Record<string, Topic[]> = {
   task_changed: ["tasks"],
-  plan_applied: ["tasks"],
-  plan_changed: ["tasks"],
-  plan_gate_reached: ["tasks"],
-  plan_gate_approved: ["tasks"],
+  plan_applied: ["tasks", "plans", "gates"],
+  plan_changed: ["tasks", "plans", "gates"],
+  plan_gate_reached: ["tasks", "plans", "gates"],
+  plan_gate_approved: ["tasks", "plans", "gates"],
   reply_changed: ["tasks"],
   worktree_made: ["worktrees"],
   worktree_removed: ["worktrees", "disk"],

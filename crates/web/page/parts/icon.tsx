@@ -4,6 +4,7 @@ const PATHS = {
   bell: "M6 9a6 6 0 0 1 12 0c0 6 2 7 2 7H4s2-1 2-7M10 20a2 2 0 0 0 4 0",
   grid: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
   tasks: "M4 6l2 2 3-3M4 13l2 2 3-3M12 7h8M12 14h8M4 20h16",
+  plan: "M4 4h6v5H4zM4 15h6v5H4zM14 9h6v6h-6zM10 6.5h2v11h-2M12 12h2",
   inbox: "M4 13l3-8h10l3 8v6H4zM4 13h5l1 3h4l1-3h5",
   chart: "M4 20V4M4 20h16M8 16v-4M12 16V8M16 16v-6",
   branch: "M7 4v10M7 20a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM17 10a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM17 10c0 5-10 3-10 7",

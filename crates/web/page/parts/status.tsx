@@ -1,4 +1,5 @@
 import type { Session } from "../api/types.ts";
+import { planLook, planTaskLook } from "../model/plan.ts";
 import { statusDetail, statusLook, taskLook, type StatusLook } from "../model/status.ts";
 
 function Mark({ look }: { look: StatusLook }) {
@@ -18,6 +19,14 @@ export function StatusMark({ status }: { status: string }) {
 
 export function TaskMark({ state }: { state: string }) {
   return <Mark look={taskLook(state)} />;
+}
+
+export function PlanMark({ state }: { state: string }) {
+  return <Mark look={planLook(state)} />;
+}
+
+export function PlanTaskMark({ status }: { status: string }) {
+  return <Mark look={planTaskLook(status)} />;
 }
 
 /** The symbol alone, for narrow places. Screen readers get the word. */

@@ -2,7 +2,7 @@
 
 import * as calls from "../api/calls.ts";
 import { ApiError } from "../api/http.ts";
-import type { Attention, Session } from "../api/types.ts";
+import type { Attention, AttentionList, Gate, Session } from "../api/types.ts";
 import { Cell } from "./cell.ts";
 import { identity } from "./identity.ts";
 
@@ -12,13 +12,18 @@ export interface Fleet {
   byId: ReadonlyMap<string, Session>;
   /** The sessions that need a person, the most urgent first. */
   attention: Attention[];
+  /** The gates of plans that wait for a person. */
+  gates: Gate[];
 }
+
+const NO_ATTENTION: AttentionList = { sessions: [], gates: [] };
 
 export const fleet = new Cell<Fleet>({
   isLoaded: false,
   error: null,
   byId: new Map(),
   attention: [],
+  gates: [],
 });
 
 // Beyond this many changed sessions, one request for all is cheaper than one for each.
@@ -32,14 +37,27 @@ export async function loadFleet(): Promise<void> {
   if (known.kind !== "known") return;
   const shared = known.identity.session;
   try {
-    const [all, attention] = shared
-      ? [[await calls.session(shared)], []]
+    const [all, needs] = shared
+      ? [[await calls.session(shared)], NO_ATTENTION]
       : await Promise.all([calls.sessions(), calls.attention()]);
     const byId = new Map(all.map((session) => [session.id, session]));
-    fleet.set({ isLoaded: true, error: null, byId, attention });
+    const { sessions: attention, gates } = needs;
+    fleet.set({ isLoaded: true, error: null, byId, attention, gates });
   } catch (error) {
     const shown = error instanceof ApiError ? error : new ApiError(0, String(error));
     fleet.update((old) => ({ ...old, error: shown }));
+  }
+}
+
+/** Loads what needs a person again, after an event about the gate of a plan. */
+export async function refreshAttention(): Promise<void> {
+  const known = identity.get();
+  if (known.kind !== "known" || known.identity.session) return;
+  try {
+    const { sessions: attention, gates } = await calls.attention();
+    fleet.update((old) => ({ ...old, attention, gates }));
+  } catch (error) {
+    if (error instanceof ApiError) fleet.update((old) => ({ ...old, error }));
   }
 }
 
@@ -65,17 +83,20 @@ export async function refreshSession(id: string): Promise<void> {
 async function loadSome(ids: string[]): Promise<void> {
   const known = identity.get();
   const isShared = known.kind === "known" && known.identity.session !== null;
-  const attention = isShared ? Promise.resolve([]) : calls.attention();
+  const needs = isShared ? Promise.resolve(NO_ATTENTION) : calls.attention();
   const loads = ids.map(async (id) => [id, await loadOne(id)] as const);
   try {
-    const [loaded, urgent] = await Promise.all([Promise.all(loads), attention]);
+    const [loaded, { sessions: attention, gates }] = await Promise.all([
+      Promise.all(loads),
+      needs,
+    ]);
     fleet.update((old) => {
       const byId = new Map(old.byId);
       for (const [id, session] of loaded) {
         if (session) byId.set(id, session);
         else byId.delete(id);
       }
-      return { ...old, byId, attention: urgent, error: null };
+      return { ...old, byId, attention, gates, error: null };
     });
   } catch (error) {
     if (error instanceof ApiError) fleet.update((old) => ({ ...old, error }));

@@ -6,9 +6,9 @@ import { watchPageKey } from "../api/page-key.ts";
 import type { LogEvent } from "../api/types.ts";
 import { topicsOf } from "../model/topics.ts";
 import { Cell } from "./cell.ts";
-import { loadFleet, refreshSession } from "./fleet.ts";
+import { loadFleet, refreshAttention, refreshSession } from "./fleet.ts";
 import { identity, loadIdentity } from "./identity.ts";
-import { announce } from "./topics.ts";
+import { announce, watchTopic } from "./topics.ts";
 
 export interface Connection {
   isOnline: boolean;
@@ -70,7 +70,7 @@ function restored(): void {
   if (connection.get().isOnline) return;
   connection.set({ isOnline: true, since: null, caughtUp: missedEvents });
   // What has no events, such as an open transcript, loads again.
-  announce(["sessions", "tasks", "worktrees", "deliveries", "disk", "usage"]);
+  announce(["sessions", "tasks", "plans", "worktrees", "deliveries", "disk", "usage"]);
   void loadFleet();
 }
 
@@ -117,6 +117,7 @@ export async function retry(): Promise<void> {
 
 export function startWatchingNetwork(): void {
   addEventListener("online", () => void retry());
+  watchTopic("gates", () => void refreshAttention());
   watchPageKey((key) => {
     // Another login may see something else, so that nothing of the earlier one stays.
     if (key) location.reload();

@@ -1,9 +1,11 @@
 // The dialog that is open, if any.
 
-import type { Session, Worktree } from "../api/types.ts";
+import type { Plan, Session, Worktree } from "../api/types.ts";
 import { Cell } from "./cell.ts";
 
 export type WorktreeVerb = "salvage" | "restore" | "remove";
+
+export type PlanVerb = "pause" | "resume" | "cancel";
 
 export type OpenSheet =
   | { kind: "palette" }
@@ -20,6 +22,9 @@ export type OpenSheet =
   | { kind: "worktree"; action: WorktreeVerb; worktree: Worktree }
   | { kind: "handoff"; session: Session }
   | { kind: "share"; session: Session }
+  | { kind: "approve"; plan: string; task: string }
+  | { kind: "plan"; verb: PlanVerb; plan: Plan }
+  | { kind: "plan-retry"; plan: Plan; task: string }
   | { kind: "new-session" }
   | { kind: "new-task" };
 

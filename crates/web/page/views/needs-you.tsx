@@ -2,6 +2,7 @@
 
 import type { Session } from "../api/types.ts";
 import { plural } from "../model/format.ts";
+import { GateCard, gateKey } from "../parts/gate-card.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { QuestionCard } from "../parts/question-card.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
@@ -14,7 +15,7 @@ import { ViewHead } from "../parts/view-head.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 
 export function NeedsYou() {
-  const { attention, byId, isLoaded, error } = useCell(fleet);
+  const { attention, gates, byId, isLoaded, error } = useCell(fleet);
   if (!isLoaded) {
     return error ? (
       <Failure error={error} retry={() => void loadFleet()} />
@@ -22,20 +23,24 @@ export function NeedsYou() {
       <Skeleton lines={5} label="Loading the questions of agents" />
     );
   }
-  if (byId.size === 0) return <FirstSteps />;
+  if (byId.size === 0 && gates.length === 0) return <FirstSteps />;
   return (
     <>
       <ViewHead title="Needs you">
         {attention.length > 0 && <span class="dim">{plural(attention.length, "session")}</span>}
+        {gates.length > 0 && <span class="dim">{plural(gates.length, "gate")}</span>}
       </ViewHead>
       {error && <Failure error={error} retry={() => void loadFleet()} />}
       <Interrupted sessions={[...byId.values()]} />
-      {attention.length === 0 ? (
+      {attention.length === 0 && gates.length === 0 ? (
         <NobodyWaits />
       ) : (
         <div class="cards" data-selectable>
           {attention.map(({ session, ...need }) => (
             <QuestionCard key={session.id} session={session} need={need} />
+          ))}
+          {gates.map((gate) => (
+            <GateCard key={gateKey(gate)} gate={gate} />
           ))}
         </div>
       )}

@@ -5,7 +5,16 @@ import { useState } from "preact/hooks";
 import type { Session } from "../api/types.ts";
 import { count, plural } from "../model/format.ts";
 import { sessionPath } from "../model/routes.ts";
-import { groupByFleet, isLive, isResumable, matchesFilter } from "../model/status.ts";
+import {
+  type FleetGroup,
+  SORT_ORDERS,
+  SORT_WORDS,
+  type SortOrder,
+  groupByFleet,
+  isLive,
+  isResumable,
+  matchesFilter,
+} from "../model/status.ts";
 import { tokensOf } from "../model/usage.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Ago } from "../parts/since.tsx";
@@ -17,12 +26,15 @@ import { useCell } from "../state/cell.ts";
 import { fleet, loadFleet } from "../state/fleet.ts";
 import { useMay } from "../state/identity.ts";
 import { clearMarks, toggleMark, useMarked } from "../state/marks.ts";
+import { choose, switchFold, useFolded, useOrder } from "../state/preferences.ts";
 import { openSheet } from "../state/sheets.ts";
 import { FirstSteps } from "./first-steps.tsx";
 
 export function SessionsView() {
   const { byId, isLoaded, error } = useCell(fleet);
   const [filter, setFilter] = useState("");
+  const order = useOrder();
+  const folded = useFolded();
   const marked = useMarked();
   const mayWork = useMay("work");
   const mayAdopt = useMay("admin");
@@ -36,7 +48,7 @@ export function SessionsView() {
   if (byId.size === 0) return <FirstSteps />;
   const all = [...byId.values()];
   const shown = all.filter((session) => matchesFilter(session, filter));
-  const hasResumable = all.some((session) => isResumable(session));
+  const isDue = all.some((session) => session.comes_back);
   return (
     <>
       <ViewHead title="Sessions">
@@ -49,7 +61,8 @@ export function SessionsView() {
           value={filter}
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
-        {mayWork && hasResumable && (
+        <OrderChoice order={order} />
+        {mayWork && isDue && (
           <button class="button" onClick={() => openSheet({ kind: "resume", sessions: null })}>
             <Icon name="play" size={16} /> Resume all
           </button>
@@ -73,25 +86,62 @@ export function SessionsView() {
         </Empty>
       )}
       <div data-selectable>
-        {groupByFleet(shown).map((group) => (
-          <section key={group.name} class="fleet" aria-label={`Fleet ${group.name}`}>
-            <h2>
-              {group.name} <span class="dim">{plural(group.sessions.length, "session")}</span>
-            </h2>
-            <div class="grid">
-              {group.sessions.map((session) => (
-                <SessionCard
-                  key={session.id}
-                  session={session}
-                  isMarked={marked.includes(session)}
-                />
-              ))}
-            </div>
-          </section>
+        {groupByFleet(shown, order).map((group) => (
+          <FleetSection
+            key={group.name}
+            group={group}
+            marked={marked}
+            isFolded={!filter && folded.includes(group.name)}
+          />
         ))}
       </div>
       <MarkedBar marked={marked} />
     </>
+  );
+}
+
+function OrderChoice({ order }: { order: SortOrder }) {
+  return (
+    <select
+      class="order"
+      aria-label="Order of the sessions"
+      title="Order (o)"
+      value={order}
+      onChange={(event) => choose({ order: event.currentTarget.value as SortOrder })}
+    >
+      {SORT_ORDERS.map((it) => (
+        <option key={it} value={it}>
+          {SORT_WORDS[it]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function FleetSection(props: { group: FleetGroup; marked: Session[]; isFolded: boolean }) {
+  const { group, marked, isFolded } = props;
+  const { name, sessions } = group;
+  return (
+    <section class="fleet" aria-label={`Fleet ${name}`} data-fleet={name}>
+      <h2>
+        <button
+          class="fleet-fold"
+          aria-expanded={!isFolded}
+          title="Fold or unfold this fleet (z)"
+          onClick={() => switchFold(name)}
+        >
+          <span aria-hidden="true">{isFolded ? "▸" : "▾"}</span> {name}{" "}
+          <span class="dim">{plural(sessions.length, "session")}</span>
+        </button>
+      </h2>
+      {!isFolded && (
+        <div class="grid">
+          {sessions.map((session) => (
+            <SessionCard key={session.id} session={session} isMarked={marked.includes(session)} />
+          ))}
+        </div>
+      )}
+    </section>
   );
 }
 
