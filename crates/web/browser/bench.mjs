@@ -51,13 +51,18 @@ async function view(scenario, { sessions, times }) {
 
 /** Counts the requests of a page, and the bytes that it receives. */
 async function countTraffic(page) {
-  const traffic = { bytes: 0, requests: 0, parts: 0 };
+  const traffic = { bytes: 0, requests: 0, parts: 0, received: 0 };
   const session = await page.context().newCDPSession(page);
   await session.send("Network.enable");
   session.on("Network.requestWillBeSent", () => traffic.requests++);
   session.on("Network.loadingFinished", (event) => (traffic.bytes += event.encodedDataLength));
-  session.on("Network.dataReceived", () => traffic.parts++);
-  session.on("Network.webSocketFrameReceived", () => traffic.parts++);
+  // Bytes of answers that have not ended, such as the stream of events, count as well.
+  const receive = (bytes) => {
+    traffic.parts++;
+    traffic.received += bytes;
+  };
+  session.on("Network.dataReceived", (event) => receive(event.encodedDataLength || event.dataLength));
+  session.on("Network.webSocketFrameReceived", ({ response }) => receive(response.payloadData.length));
   return traffic;
 }
 
@@ -80,7 +85,8 @@ async function idle(scenario) {
   console.log("end");
   const after = await read();
   const since = (name) => after[name] - before[name];
-  return { requests: since("requests"), parts: since("parts"), callbacks: since("callbacks") };
+  const perHour = Math.ceil((since("received") * 3_600_000) / WINDOW_MS);
+  return { requests: since("requests"), parts: since("parts"), callbacks: since("callbacks"), bytes_per_hour: perHour };
 }
 
 /** Counts how often timers, frames and observers run code of the page. */

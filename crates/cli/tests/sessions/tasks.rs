@@ -1,5 +1,6 @@
 //! Tasks: queued work that starts without a person, one after another, and is never lost.
 
+mod agents;
 mod children;
 mod failures;
 mod questions;
