@@ -17,11 +17,7 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
         UiMessage::Changed { sessions, is_about_work } => {
             let mut effects = vec![UiEffect::LoadSessions];
             if is_about_work {
-                effects.extend([
-                    super::load_tasks(model),
-                    UiEffect::LoadWorktrees,
-                    UiEffect::LoadGates,
-                ]);
+                effects.extend(load_work(model));
             }
             if model.detail.subject.is_some_and(|it| sessions.contains(&it)) {
                 effects.extend(detail::refresh(model));
@@ -59,12 +55,7 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
         UiMessage::Started(Err(error)) => failed(model, &error),
         UiMessage::Done(Ok(text)) => {
             model.notify(one_line(&text));
-            vec![
-                UiEffect::LoadSessions,
-                super::load_tasks(model),
-                UiEffect::LoadWorktrees,
-                UiEffect::LoadGates,
-            ]
+            [UiEffect::LoadSessions].into_iter().chain(load_work(model)).collect()
         }
         UiMessage::Reviewed(Ok(text)) => {
             model.detail.diff.comments.clear();
@@ -74,6 +65,11 @@ pub(super) fn received(model: &mut UiModel, message: UiMessage) -> Vec<UiEffect>
         UiMessage::Done(Err(error)) | UiMessage::Reviewed(Err(error)) => failed(model, &error),
         other => loaded(model, other),
     }
+}
+
+/// Returns the effects that read the tasks, the worktrees and the gates again.
+fn load_work(model: &UiModel) -> [UiEffect; 3] {
+    [super::load_tasks(model), UiEffect::LoadWorktrees, UiEffect::LoadGates]
 }
 
 /// Takes over data that was requested.

@@ -9,7 +9,7 @@ use super::json_lines;
 const SESSION_FIELDS: [&str; 4] = ["session", "name", "fleet", "address"];
 
 /// The sorted fields of a session in the output of `segue ls`.
-const LS_FIELDS: [&str; 29] = [
+const LS_FIELDS: [&str; 30] = [
     "address",
     "agent",
     "branch",

@@ -54,8 +54,8 @@ fn gate_is_listed_with_what_its_approval_starts_until_it_is_approved_or_the_plan
     assert_eq!(gates(), json!([]), "an approval starts nothing while the plan is paused");
     world.ok(["plan", "resume", "release"]);
     assert_eq!(gates(), listed);
-    let words: Vec<&str> = command.split(' ').skip(1).collect();
-    world.ok(words);
+    assert_eq!(command, "segue plan approve shop/release looked-at");
+    world.ok(["plan", "approve", "shop/release", "looked-at"]);
     assert_eq!(gates(), json!([]));
     wait_state(&world, "done");
 }

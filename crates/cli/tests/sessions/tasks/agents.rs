@@ -19,7 +19,7 @@ fn agents_of_the_project_around_a_folder_are_listed_for_those_who_may_add_tasks(
         { "name": "coder", "vendor": "demo" },
         { "name": "tester", "vendor": "demo" },
     ]);
-    for folder in [world.project(), &below] {
+    for folder in [world.project(), below.clone()] {
         let answer = worker.post("/v1/agents", &json!({ "folder": folder }));
         assert_eq!(answer.body["agents"], expected, "{}", answer.text);
         assert!(answer.body["project"].is_string(), "{}", answer.text);
