@@ -2,22 +2,27 @@
 
 use std::future::pending;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+
+use crate::descriptor::watched;
 
 /// Waits until the program that reads standard output has ended or has closed it. Without this, a
 /// command that follows something notices it with its next line, which may never come. Waits
 /// forever if standard output is a file, which has no reader.
 pub async fn reader_gone() {
-    if closed(io::stdout()).await.is_err() {
-        pending().await
+    let closed = match io::stdout().as_fd().try_clone_to_owned() {
+        Ok(output) => closed(output).await,
+        Err(error) => Err(error),
+    };
+    if closed.is_err() {
+        pending::<()>().await;
     }
 }
 
-async fn closed(output: impl AsRawFd) -> io::Result<()> {
-    let output = AsyncFd::with_interest(output, Interest::WRITABLE)?;
+async fn closed(output: OwnedFd) -> io::Result<()> {
+    let output = watched(output, Interest::WRITABLE)?;
     loop {
         let mut guard = output.ready(Interest::WRITABLE).await?;
         if guard.ready().is_write_closed() {
@@ -32,11 +37,13 @@ async fn closed(output: impl AsRawFd) -> io::Result<()> {
 mod tests {
     use std::os::unix::net::UnixStream;
 
+    use rustix::io::{read, write};
+
     use super::*;
 
-    /// Reads what is written before it closes its end, so that the output has become writable again.
-    async fn ends_with_its_reader(mut output: impl AsRawFd + io::Write, mut input: impl io::Read) {
-        output.write_all(b"line").unwrap();
+    /// The reader reads before it closes its end, so that the output has become writable again.
+    async fn ends_with_its_reader(output: OwnedFd, input: OwnedFd) {
+        write(&output, b"line").unwrap();
         let waiting = closed(output);
         tokio::pin!(waiting);
         tokio::select! {
@@ -44,7 +51,7 @@ mod tests {
             _ = &mut waiting => panic!("the reader is still there"),
             () = tokio::task::yield_now() => {}
         }
-        input.read_exact(&mut [0; 4]).unwrap();
+        assert_eq!(read(&input, &mut [0; 4]).unwrap(), 4);
         drop(input);
         waiting.await.unwrap();
     }
@@ -52,13 +59,13 @@ mod tests {
     #[tokio::test]
     async fn end_of_the_reader_of_a_pipe_and_of_a_socket_is_noticed() {
         let (input, output) = io::pipe().unwrap();
-        ends_with_its_reader(output, input).await;
+        ends_with_its_reader(output.into(), input.into()).await;
         let (output, input) = UnixStream::pair().unwrap();
-        ends_with_its_reader(output, input).await;
+        ends_with_its_reader(output.into(), input.into()).await;
     }
 
     #[tokio::test]
     async fn file_has_no_reader() {
-        assert!(closed(tempfile::tempfile().unwrap()).await.is_err());
+        assert!(closed(tempfile::tempfile().unwrap().into()).await.is_err());
     }
 }
