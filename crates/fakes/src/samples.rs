@@ -65,6 +65,7 @@ pub fn session(number: u128, name: &str) -> Session {
         parent: None,
         status: Status::Starting,
         has_content: false,
+        repetition: None,
         created_at: start(),
         updated_at: start(),
     }

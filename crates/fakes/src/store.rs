@@ -14,11 +14,11 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
     AgentName, AgentReport, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery,
-    DeliveryId, DeliverySummary, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState,
-    IssueKey, IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
-    Plan, PlanTask, PolledRepository, ReplyState, RepositoryId, RequestKey, RequestRecord,
-    RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, Timer,
-    TrackedIssue, TrackedIssueKey, Trust, VendorId, WorkRef,
+    DeliveryId, DeliverySummary, Event, ExchangedMessage, Fleet, FleetName, ForgeReply, Handoff,
+    HousekeepingState, IssueKey, IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId,
+    Message, MessageId, Plan, PlanTask, PolledRepository, ReplyState, RepositoryId, RequestKey,
+    RequestRecord, RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken,
+    StoredUsageCursor, Timer, TrackedIssue, TrackedIssueKey, Trust, VendorId, WorkRef,
 };
 use segue_core::ports::{
     AgentReportQuery, Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, PlanQuery,
@@ -239,6 +239,19 @@ impl Store for FakeStore {
                     && !(query.open && it.state.is_settled())
             };
             it.messages.iter().filter(is_meant).cloned().collect()
+        })
+    }
+
+    async fn exchanged_messages(
+        &self,
+        sessions: (SessionId, SessionId),
+        limit: u32,
+    ) -> Result<Vec<ExchangedMessage>> {
+        self.read("store.exchanged_messages", |it| {
+            let is_meant = |it: &&Message| it.session == sessions.0 || it.session == sessions.1;
+            let exchanged = |it: &Message| ExchangedMessage { to: it.session, sender: it.sender };
+            let newest = it.messages.iter().rev().filter(is_meant);
+            newest.map(exchanged).take(limit as usize).collect()
         })
     }
 

@@ -25,8 +25,8 @@ pub(crate) use credentials::{CredentialSettings, HostCredential, SecretSource, c
 pub(crate) use dispatch::dispatch_rules;
 pub(crate) use housekeeping::{disk_budget, sweep_ages, sweep_interval};
 pub(crate) use settings::{
-    archive_limit, attention, check as check_settings, check_names, environment, silence_limit,
-    task_limits, tree_limits,
+    archive_limit, attention, check as check_settings, check_names, environment, repetition_limits,
+    silence_limit, task_limits, tree_limits,
 };
 
 pub(crate) use sources::{SourceTable, source_tables};

@@ -13,7 +13,7 @@ use super::resume;
 use crate::context::{CommandEnding, Context};
 use crate::progress;
 use crate::render::plain::one_line;
-use crate::render::sessions::{asks, counted, place, question_hint, table};
+use crate::render::sessions::{asks, counted, place, question_hint, repetition_hint, table};
 use crate::render::table::{CutPlace, TableCell, TextTable};
 use crate::render::time::age;
 
@@ -131,6 +131,7 @@ fn next_steps(overview: &FolderOverview) -> Vec<String> {
         let PlanGateView { plan_name, task, text, command, .. } = gate;
         steps.push(format!("run `{command}`: {task} of the plan {plan_name} waits; it {text}"));
     }
+    steps.extend(overview.sessions.iter().filter_map(repetition_hint));
     if let Some(count @ 1..) = overview.to_bring_back {
         let sessions = counted(count, "session");
         steps.push(format!("run `segue resume` to bring back {sessions}"));

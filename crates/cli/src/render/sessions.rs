@@ -4,11 +4,13 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use segue_core::api::{MaybeKnown, SessionView};
-use segue_core::model::{StatusKind, WaitingFor};
-use segue_core::rules::dialog;
+use segue_core::model::{RepetitionKind, StatusKind, WaitingFor};
+use segue_core::rules::attention::{self, Reason};
 pub(crate) use segue_core::rules::display::{counted, place};
 pub(crate) use segue_core::rules::screens::asks;
+use segue_core::rules::{dialog, screens};
 
+use super::plain::one_line;
 use super::style::TextTone;
 use super::table::{CutPlace, TableCell, TextTable};
 use super::time::age;
@@ -39,6 +41,17 @@ pub(crate) fn table(sessions: &[SessionView], display: DisplayContext<'_>) -> Te
 /// Returns `fleet/name`.
 pub(crate) fn address(session: &SessionView) -> String {
     session.address.clone()
+}
+
+/// Returns a hint for a session whose work repeats itself without a person. `None` for other sessions.
+pub(crate) fn repetition_hint(session: &SessionView) -> Option<String> {
+    let reason = screens::attention(session).filter(|it| matches!(it, Reason::Repeats(_)))?;
+    let repetition = session.repetition.as_ref()?;
+    let (command, what) = (attention::command(reason, session), one_line(&repetition.summary()));
+    Some(match repetition.kind {
+        RepetitionKind::ToolCalls => format!("run `{command}`: it repeats {what}"),
+        RepetitionKind::Messages => format!("run `{command}` to let it go on: {what}"),
+    })
 }
 
 /// Returns a hint for a session that asks a question: the command that answers it, and the

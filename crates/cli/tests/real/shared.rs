@@ -52,6 +52,7 @@ mod other_filesystem;
 mod other_processes;
 mod permissions;
 mod pushes;
+mod repetition;
 mod resume;
 mod siblings;
 mod silence;

@@ -12,6 +12,7 @@ mod described;
 mod dispatch;
 mod handoff;
 mod housekeeping;
+mod loops;
 mod plans;
 mod renaming;
 mod scale;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::MaybeKnown;
 use crate::model::{
-    AgentName, Dialog, Evidence, Failure, FleetName, Session, SessionId, SessionName, StatusKind,
-    Usage, VendorId, VendorSessionId, WaitingFor,
+    AgentName, Dialog, Evidence, Failure, FleetName, Repetition, Session, SessionId, SessionName,
+    StatusKind, Usage, VendorId, VendorSessionId, WaitingFor,
 };
 
 /// Identifies the session that a response object is about.
@@ -81,6 +81,9 @@ pub struct SessionView {
     /// Why the last turn failed. `None` if it did not fail, or if the session has gone on since.
     #[serde(default)]
     pub last_failure: Option<Failure>,
+    /// Work that repeats itself without a person. `None` if none was noticed.
+    #[serde(default)]
+    pub repetition: Option<Repetition>,
     /// The names of the environment variables that a restart lacks.
     #[serde(default)]
     pub missing_variables: Vec<String>,

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::flows::select::reachable;
-use crate::model::{Failure, Principal, SessionId};
+use crate::model::{Failure, Principal, Repetition, SessionId};
 use crate::ports::{Ports, SessionActivity, SessionQuery, SessionSummary};
 use crate::rules::attention::{Reason, reason};
 use crate::rules::listing::RECENT;
@@ -20,7 +20,9 @@ pub async fn list(
     let sessions = ports.store.sessions(&SessionQuery { activity, ..reachable(principal) }).await?;
     let with_reason = |summary: SessionSummary| {
         let class = failure(summary.session.id).map(|failure| failure.class);
-        let reason = reason(summary.session.status, class)?;
+        let repetition = summary.session.repetition.as_ref();
+        let repetition = repetition.and_then(Repetition::needs_person);
+        let reason = reason(summary.session.status, class, repetition)?;
         Some((reason, summary))
     };
     let mut found: Vec<_> = sessions.into_iter().filter_map(with_reason).collect();

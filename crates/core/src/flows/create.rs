@@ -75,6 +75,7 @@ pub fn create(ports: &Ports, draft: SessionDraft) -> Session {
         parent: draft.parent,
         status: Status::Starting,
         has_content: false,
+        repetition: None,
         created_at: now,
         updated_at: now,
     })

@@ -15,7 +15,7 @@ use crate::rules::delivery::{
     self, AgentWait, DeliveryFacts, LaunchState, TranscriptEvidence, Verdict,
 };
 
-pub use adding::{add, add_with_id};
+pub use adding::{NewMessage, add, add_message};
 
 /// A revision that no screen has. An order with this revision types nothing; it only asks whether
 /// the message was typed before.
@@ -59,9 +59,7 @@ pub async fn cancel(
 /// Types the oldest message if the agent's input is ready.
 pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attempt> {
     let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(Attempt::Nothing) };
-    let Some(message) = state.outbox.first().filter(|it| it.state == MessageState::Queued) else {
-        return Ok(Attempt::Nothing);
-    };
+    let Some(message) = state.next_message() else { return Ok(Attempt::Nothing) };
     let (id, text) = (message.id, message.text.clone());
     let vendor = ports.vendors.of(&state.session)?;
     let Some(screen) = ports.holders.screen(launch).await? else { return Ok(Attempt::Nothing) };

@@ -37,6 +37,7 @@ pub mod plans;
 pub mod projects;
 mod put_back;
 pub mod rename;
+pub mod repetition;
 pub mod replies;
 pub mod requests;
 pub mod restore;

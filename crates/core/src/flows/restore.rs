@@ -11,8 +11,8 @@ use crate::flows::launch::{self, LaunchRequest};
 use crate::flows::look::{self, ObservedSession};
 use crate::flows::{SessionState, conversation, elsewhere, last_output, put_back};
 use crate::model::{
-    Binding, Environment, EventPayload, Evidence, Launch, LaunchMode, MessageId, MessageState,
-    Status, VendorSessionId,
+    Binding, Environment, EventPayload, Evidence, Launch, LaunchMode, MessageId, Status,
+    VendorSessionId,
 };
 use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles};
 use crate::rules::recovery::{self, Decision, FolderPresence, ResumeRefusal, TurnState};
@@ -144,7 +144,7 @@ pub async fn next_turn(
     decision: Decision,
     environment: Environment,
 ) -> Result<Done> {
-    let next = state.outbox.first().filter(|message| message.state == MessageState::Queued);
+    let next = state.next_message();
     let Some((queued_message, text)) = next.map(|message| (message.id, message.text.clone()))
     else {
         return Ok(nothing_started(Outcome::Resumed, None));
@@ -279,7 +279,7 @@ fn rename_transcript(
 
 /// Returns the id of the queued message that a headless agent gets again.
 fn queued_message_with_text(state: &SessionState, text: &str) -> Option<MessageId> {
-    let next = state.outbox.first().filter(|message| message.state == MessageState::Queued)?;
+    let next = state.next_message()?;
     (state.session.headless && next.text == text).then_some(next.id)
 }
 

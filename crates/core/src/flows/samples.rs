@@ -36,6 +36,7 @@ pub(crate) fn session(number: u128, name: &str) -> Session {
         parent: None,
         status: Status::Starting,
         has_content: false,
+        repetition: None,
         created_at: Timestamp::UNIX_EPOCH,
         updated_at: Timestamp::UNIX_EPOCH,
     }

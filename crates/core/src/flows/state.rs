@@ -91,6 +91,20 @@ impl SessionState {
         Ok(Self { launches, bindings, worktree, outbox, usage, ..Self::new(session) })
     }
 
+    /// Returns the message that the agent gets next. `None` if there is none, or if another message is
+    /// being typed. Messages that are held are left out.
+    pub fn next_message(&self) -> Option<&Message> {
+        let first = self.outbox.iter().find(|message| !self.is_held(message));
+        first.filter(|message| message.state == MessageState::Queued)
+    }
+
+    /// Returns whether a message waits until a person lets the messages between two agents go on.
+    pub fn is_held(&self, message: &Message) -> bool {
+        let held = self.session.repetition.as_ref().filter(|it| !it.is_known);
+        let other = held.and_then(|repetition| repetition.other);
+        other.is_some() && message.sender.map(|sender| sender.session) == other
+    }
+
     /// Returns the newest launch if it has no recorded end.
     pub fn open(&self) -> Option<&Launch> {
         self.launches.last().filter(|launch| launch.is_open())
@@ -160,6 +174,9 @@ impl SessionState {
                 self.session.updated_at = at;
             }
             Change::MarkHasContent { session } if session == own => self.session.has_content = true,
+            Change::SetRepetition { session, repetition } if session == own => {
+                self.session.repetition = repetition.map(|it| *it);
+            }
             Change::RenameSession { session, names } if session == own => {
                 SessionNames { name: self.session.name, up_name: self.session.up_name } = names;
             }
@@ -180,6 +197,7 @@ impl SessionState {
             }
             Change::SetStatus { .. }
             | Change::MarkHasContent { .. }
+            | Change::SetRepetition { .. }
             | Change::RenameSession { .. }
             | Change::Configure { .. }
             | Change::CreateLaunch(_)

@@ -27,11 +27,12 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         evidence: binding.as_ref().map(|it| it.evidence),
         status: session.status.kind().into(),
         waiting_for: session.status.waiting_for().map(Into::into),
-        status_detail: session.status.detail(),
+        status_detail: session.status.detail().or_else(|| repetition_detail(session)),
         open_in: None,
         goes_on_as: None,
         dialog: None,
         last_failure: attention::current_failure(session.status, None),
+        repetition: session.repetition.clone(),
         missing_variables: Vec::new(),
         comes_back: comes_back(summary),
         cwd: session.cwd.clone(),
@@ -63,6 +64,12 @@ fn comes_back(summary: &SessionSummary) -> bool {
         has_successor: false,
     };
     bringing_back(&seen) == BringingBack::Due
+}
+
+/// Returns what a person should know about work that repeats itself.
+fn repetition_detail(session: &Session) -> Option<String> {
+    let repetition = session.repetition.as_ref().filter(|it| it.needs_person().is_some())?;
+    Some(format!("loop: {}", repetition.summary()))
 }
 
 /// Adds why the last turn of a session failed, as its process reported it.

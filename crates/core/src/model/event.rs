@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::{
     CommandPhase, DeliveryId, DiskLevel, EnvironmentSource, Evidence, Exit, FailureClass,
     HandoffForm, InterruptMethod, LaunchId, LaunchMode, MessageId, PlanId, PlanName, PlanState,
-    PlanTaskName, RefName, ReplyState, SessionId, Source, SourceName, Status, TaskId,
-    TaskStateKind, VendorId, VendorSessionId, WaitingFor,
+    PlanTaskName, RefName, RepetitionKind, ReplyState, SessionId, Source, SourceName, Status,
+    TaskId, TaskStateKind, VendorId, VendorSessionId, WaitingFor,
 };
 use crate::word_enum::word_enum;
 
@@ -162,6 +162,19 @@ pub enum EventPayload {
     /// A person or an agent has interrupted the turn.
     TurnInterrupted {
         method: InterruptMethod,
+    },
+    /// The work of a session repeats itself, so a person is needed.
+    RepetitionFound {
+        #[serde(rename = "repeats")]
+        kind: RepetitionKind,
+        what: String,
+        times: u32,
+    },
+    /// The work of a session no longer repeats itself, or a person lets it go on.
+    RepetitionOver {
+        #[serde(rename = "repeats")]
+        kind: RepetitionKind,
+        by_person: bool,
     },
     HandedOver {
         from: String,
@@ -360,6 +373,8 @@ word_enum! {
         Asked = "asked",
         Answered = "answered",
         TurnInterrupted = "turn_interrupted",
+        RepetitionFound = "repetition_found",
+        RepetitionOver = "repetition_over",
         HandedOver = "handed_over",
         Renamed = "renamed",
         SettingsChanged = "settings_changed",
@@ -413,6 +428,8 @@ impl EventPayload {
             Self::Asked { .. } => EventKind::Asked,
             Self::Answered { .. } => EventKind::Answered,
             Self::TurnInterrupted { .. } => EventKind::TurnInterrupted,
+            Self::RepetitionFound { .. } => EventKind::RepetitionFound,
+            Self::RepetitionOver { .. } => EventKind::RepetitionOver,
             Self::HandedOver { .. } => EventKind::HandedOver,
             Self::Renamed { .. } => EventKind::Renamed,
             Self::SettingsChanged { .. } => EventKind::SettingsChanged,

@@ -13,8 +13,28 @@ pub struct Message {
     pub session: SessionId,
     pub text: String,
     pub state: MessageState,
+    /// The agent that sent the message. `None` if a person or Segue itself sent it.
+    #[serde(default)]
+    pub sender: Option<MessageSender>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+/// The agent that sent a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageSender {
+    pub session: SessionId,
+    /// Whether the agent has worked in the turn in which it sent the message, and not only talked to
+    /// other agents. Also `true` if that is unknown.
+    pub has_worked: bool,
+}
+
+/// A message to a session: who got it, and which agent sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExchangedMessage {
+    pub to: SessionId,
+    /// `None` if a person or Segue itself sent it.
+    pub sender: Option<MessageSender>,
 }
 
 /// Delivery state of a message.

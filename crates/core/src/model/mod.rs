@@ -36,6 +36,7 @@ mod principal;
 mod process;
 mod project;
 mod record;
+mod repetition;
 mod reply;
 mod repository;
 mod request;
@@ -103,7 +104,9 @@ pub use interrupt_method::InterruptMethod;
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use listening::{ListenSettings, Transport};
 pub use machine::MachineIds;
-pub use message::{Message, MessageState, MessageStateKind, TypingRecord};
+pub use message::{
+    ExchangedMessage, Message, MessageSender, MessageState, MessageStateKind, TypingRecord,
+};
 pub use misleading::is_misleading;
 pub use permission_effect::PermissionEffect;
 pub use plan::{
@@ -119,6 +122,7 @@ pub use project::{
     TaskTemplates, TrustClaim, WorktreeSettings,
 };
 pub use record::{LaunchRecord, LaunchTexts};
+pub use repetition::{Repetition, RepetitionKind};
 pub use reply::{ForgeReply, ReplyState, ReplyTarget};
 pub use repository::{RepositoryId, RepositorySource, RepositoryUrl};
 pub use request::{RequestKey, RequestRecord, RequestStep};

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, FleetName, How, SessionId, SessionName, Status, VendorDescription, VendorId,
+    AgentName, FleetName, How, Repetition, SessionId, SessionName, Status, VendorDescription,
+    VendorId,
 };
 use crate::word_enum::word_enum;
 
@@ -56,6 +57,9 @@ pub struct Session {
     /// missing later is lost. `session.json` and the store call this `spoke`.
     #[serde(rename = "spoke", alias = "has_content")]
     pub has_content: bool,
+    /// Work that repeats itself. `None` if none was noticed.
+    #[serde(default)]
+    pub repetition: Option<Repetition>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

@@ -10,14 +10,15 @@ use crate::error::Result;
 use crate::model::{
     AgentName, AgentReport, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage,
     Delivery, DeliveryId, DeliveryStateKind, DeliverySummary, DiskLevel, DurationHistogram, Event,
-    Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey, IssueRef, Launch,
-    LaunchEnd, LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
+    ExchangedMessage, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey, IssueRef,
+    Launch, LaunchEnd, LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
     MessageState, NewEvent, Plan, PlanControl, PlanId, PlanName, PlanTask, PlanTaskName,
-    PlanTaskState, PolledRepository, ProcessRef, RepositoryId, RequestKey, RequestRecord,
-    RequestStep, Session, SessionId, SessionName, SessionNames, SessionSettings, SourceName,
-    Status, StatusKind, StoredDeliveryState, StoredToken, StoredUsageCursor, Task, TaskId, TaskKey,
-    TaskStateKind, Timer, TokenId, TrackedIssue, TrackedIssueKey, Trust, Usage, UsageIncrement,
-    VendorId, VendorSessionId, WorkRef, WorktreeCommands, WorktreeId, WorktreeRemoval,
+    PlanTaskState, PolledRepository, ProcessRef, Repetition, RepositoryId, RequestKey,
+    RequestRecord, RequestStep, Session, SessionId, SessionName, SessionNames, SessionSettings,
+    SourceName, Status, StatusKind, StoredDeliveryState, StoredToken, StoredUsageCursor, Task,
+    TaskId, TaskKey, TaskStateKind, Timer, TokenId, TrackedIssue, TrackedIssueKey, Trust, Usage,
+    UsageIncrement, VendorId, VendorSessionId, WorkRef, WorktreeCommands, WorktreeId,
+    WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -88,6 +89,13 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns messages, oldest first.
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>>;
+
+    /// Returns who sent the newest messages to one of two sessions, the newest first, at most this many.
+    async fn exchanged_messages(
+        &self,
+        sessions: (SessionId, SessionId),
+        limit: u32,
+    ) -> Result<Vec<ExchangedMessage>>;
 
     /// Returns the handoffs to and from a session, oldest first.
     async fn handoffs(&self, session: SessionId) -> Result<Vec<Handoff>>;
@@ -205,6 +213,11 @@ pub enum Change {
     /// Sets `Session::has_content`. It stays set until the session is bound to another conversation.
     MarkHasContent {
         session: SessionId,
+    },
+    /// Records work of a session that repeats itself. `None` if none does.
+    SetRepetition {
+        session: SessionId,
+        repetition: Option<Box<Repetition>>,
     },
     /// Replaces the settings that a session has from the project file.
     Configure {

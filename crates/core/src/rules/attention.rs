@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::api::SessionView;
-use crate::model::{Failure, FailureClass, How, Status, WaitingFor};
+use crate::model::{Failure, FailureClass, How, RepetitionKind, Status, WaitingFor};
 use crate::rules::screens::is_live;
 
 /// Why a session needs the user.
@@ -13,18 +13,25 @@ pub enum Reason {
     Failed(FailureClass),
     /// The conversation is found nowhere.
     Lost,
+    /// The work repeats itself.
+    Repeats(RepetitionKind),
 }
 
-/// Returns why a session needs the user now. `failure` is the reason why its last turn failed. The
-/// user is not notified about a session that waits for a command (interrupted, or
+/// Returns why a session needs the user now. `failure` is the reason why its last turn failed, and
+/// `repetition` is what repeats without the user's knowledge. The user is not notified about a session that waits for a command (interrupted, or
 /// `WaitingFor::Environment`), because all sessions may do so after a reboot.
-pub fn reason(status: Status, failure: Option<FailureClass>) -> Option<Reason> {
+pub fn reason(
+    status: Status,
+    failure: Option<FailureClass>,
+    repetition: Option<RepetitionKind>,
+) -> Option<Reason> {
     match status {
         Status::Waiting(WaitingFor::Environment) => None,
         Status::Waiting(what) => Some(Reason::Waiting(what)),
         Status::Lost => Some(Reason::Lost),
         _ => {
-            current_class(status, failure).filter(|class| class.needs_person()).map(Reason::Failed)
+            let class = current_class(status, failure).filter(|class| class.needs_person());
+            class.map(Reason::Failed).or(repetition.map(Reason::Repeats))
         }
     }
 }
@@ -68,6 +75,22 @@ pub fn command(reason: Reason, session: &SessionView) -> String {
         Reason::Failed(_) if session.headless => format!("segue send {name} TEXT"),
         Reason::Failed(_) => attach_or(format!("segue resume {name}")),
         Reason::Lost => format!("segue log {name}"),
+        Reason::Repeats(RepetitionKind::ToolCalls) => format!("segue interrupt {name}"),
+        Reason::Repeats(RepetitionKind::Messages) => format!("segue send {name} TEXT"),
+    }
+}
+
+/// Returns what a person can do about work that repeats itself.
+pub fn repetition_advice(kind: RepetitionKind, name: &str) -> String {
+    match kind {
+        RepetitionKind::ToolCalls => format!(
+            "`segue interrupt {name}` ends the turn, `segue stop {name}` ends the agent; \
+             `segue send {name} \"go on\"` lets it continue"
+        ),
+        RepetitionKind::Messages => format!(
+            "further messages are held: `segue send {name} \"go on\"` lets them through, \
+             `segue stop {name}` ends the agent"
+        ),
     }
 }
 
@@ -80,7 +103,8 @@ impl Reason {
             Self::Waiting(WaitingFor::Trust) => 2,
             Self::Waiting(WaitingFor::Choice | WaitingFor::Environment) => 3,
             Self::Failed(_) => 4,
-            Self::Lost => 5,
+            Self::Repeats(_) => 5,
+            Self::Lost => 6,
         }
     }
 
@@ -90,6 +114,7 @@ impl Reason {
             Self::Waiting(what) => what.word(),
             Self::Failed(class) => class.word(),
             Self::Lost => "lost",
+            Self::Repeats(_) => "loop",
         }
     }
 }
@@ -104,6 +129,10 @@ impl fmt::Display for Reason {
             Self::Waiting(WaitingFor::Environment) => f.write_str("waits to be brought back"),
             Self::Failed(class) => write!(f, "cannot go on: {class}"),
             Self::Lost => f.write_str("cannot go on: its conversation is found nowhere"),
+            Self::Repeats(RepetitionKind::ToolCalls) => f.write_str("repeats the same tool calls"),
+            Self::Repeats(RepetitionKind::Messages) => {
+                f.write_str("exchanges messages without end")
+            }
         }
     }
 }
@@ -122,6 +151,7 @@ mod tests {
             Reason::Waiting(WaitingFor::Trust),
             Reason::Waiting(WaitingFor::Choice),
             Reason::Failed(FailureClass::Account),
+            Reason::Repeats(RepetitionKind::ToolCalls),
             Reason::Lost,
         ];
         assert!(reasons.is_sorted_by_key(|reason| reason.urgency()));
@@ -175,6 +205,8 @@ mod tests {
                 "segue handoff default/coder --to VENDOR",
             ),
             (Reason::Lost, &ended, "segue log default/coder"),
+            (Reason::Repeats(RepetitionKind::ToolCalls), &idle, "segue interrupt default/coder"),
+            (Reason::Repeats(RepetitionKind::Messages), &idle, "segue send default/coder TEXT"),
         ];
         for (reason, session, expected) in table {
             assert_eq!(command(reason, session), expected, "{reason:?}");
@@ -217,7 +249,24 @@ mod tests {
             (Status::Lost, None, Some(Reason::Lost)),
         ];
         for (status, failure, expected) in table {
-            assert_eq!(reason(status, failure), expected, "{status:?} {failure:?}");
+            assert_eq!(reason(status, failure, None), expected, "{status:?} {failure:?}");
+        }
+    }
+
+    #[test]
+    fn repetition_is_reported_after_questions_and_failures() {
+        let calls = Some(RepetitionKind::ToolCalls);
+        let permission = WaitingFor::Permission;
+        let limit = FailureClass::UsageLimit;
+        let table = [
+            (Status::Working, None, Reason::Repeats(RepetitionKind::ToolCalls)),
+            (Status::Idle, None, Reason::Repeats(RepetitionKind::ToolCalls)),
+            (Status::Idle, Some(limit), Reason::Failed(limit)),
+            (Status::Waiting(permission), None, Reason::Waiting(permission)),
+            (Status::Lost, None, Reason::Lost),
+        ];
+        for (status, failure, expected) in table {
+            assert_eq!(reason(status, failure, calls), Some(expected), "{status:?} {failure:?}");
         }
     }
 }

@@ -33,6 +33,7 @@ pub mod pull_links;
 pub mod quoting;
 pub mod recovery;
 pub mod redaction;
+pub mod repetition;
 pub mod replies;
 pub mod request_rate;
 pub mod restarts;

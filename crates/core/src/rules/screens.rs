@@ -2,7 +2,7 @@
 //! actions are possible. The terminal UI and other screens only draw them.
 
 use crate::api::{MaybeKnown, SessionView};
-use crate::model::{StatusKind, WaitingFor};
+use crate::model::{Repetition, StatusKind, WaitingFor};
 use crate::rules::attention::Reason;
 
 /// How much a text stands out. Each screen has a colour for it, and never uses the colour alone.
@@ -59,10 +59,15 @@ pub fn attention(session: &SessionView) -> Option<Reason> {
         },
         StatusKind::Idle | StatusKind::Ended | StatusKind::Interrupted => {
             let class = session.last_failure.as_ref().map(|failure| failure.class);
-            class.filter(|class| class.needs_person()).map(Reason::Failed)
+            let failed = class.filter(|class| class.needs_person()).map(Reason::Failed);
+            failed.or_else(|| repeats(session))
         }
-        StatusKind::Starting | StatusKind::Working => None,
+        StatusKind::Starting | StatusKind::Working => repeats(session),
     }
+}
+
+fn repeats(session: &SessionView) -> Option<Reason> {
+    session.repetition.as_ref().and_then(Repetition::needs_person).map(Reason::Repeats)
 }
 
 /// Sorts the sessions that need a person: first the agents that wait for an answer, then the
@@ -71,7 +76,7 @@ pub fn sort_by_attention(sessions: &mut [(Reason, &SessionView)]) {
     let urgency = |reason: Reason| match reason {
         Reason::Waiting(what) if what.needs_answer() => 0,
         Reason::Waiting(_) => 1,
-        Reason::Failed(_) | Reason::Lost => 2,
+        Reason::Failed(_) | Reason::Repeats(_) | Reason::Lost => 2,
     };
     sessions.sort_by_key(|(reason, view)| (urgency(*reason), view.updated_at, view.session));
 }
@@ -155,10 +160,11 @@ fn waiting_for(session: &SessionView) -> Option<WaitingFor> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use serde_json::json;
 
     use super::*;
-    use crate::model::{Failure, FailureClass};
+    use crate::model::{Failure, FailureClass, RepetitionKind};
 
     fn session(status: &str, waiting_for: Option<&str>) -> SessionView {
         serde_json::from_value(json!({
@@ -192,6 +198,12 @@ mod tests {
             let failure = Failure { class, message: String::new(), resets_at: None };
             SessionView { last_failure: Some(failure), ..session(status, None) }
         };
+        let repeats = |status: &str, is_known| {
+            let (kind, what) = (RepetitionKind::ToolCalls, "`shell ls`".to_owned());
+            let (since, other) = (Timestamp::UNIX_EPOCH, None);
+            let repetition = Repetition { kind, what, times: 10, since, other, is_known };
+            SessionView { repetition: Some(repetition), ..session(status, None) }
+        };
         let table = [
             (session("waiting", Some("permission")), waits(WaitingFor::Permission)),
             (session("waiting", Some("choice")), waits(WaitingFor::Choice)),
@@ -204,6 +216,9 @@ mod tests {
             (failed("working", "usage_limit"), None),
             (session("interrupted", None), None),
             (session("working", None), None),
+            (repeats("working", false), Some(Reason::Repeats(RepetitionKind::ToolCalls))),
+            (repeats("idle", false), Some(Reason::Repeats(RepetitionKind::ToolCalls))),
+            (repeats("working", true), None),
             (session("dreaming", None), None),
             (
                 SessionView {

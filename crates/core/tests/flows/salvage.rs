@@ -33,7 +33,15 @@ fn alone(session: Session) -> SalvagedSession {
 fn message(number: u128, session: SessionId, text: &str, state: MessageState) -> Message {
     let at = samples::start();
     let id = MessageId::new(Uuid::from_u128(number));
-    Message { id, session, text: text.to_owned(), state, created_at: at, updated_at: at }
+    Message {
+        id,
+        session,
+        text: text.to_owned(),
+        state,
+        sender: None,
+        created_at: at,
+        updated_at: at,
+    }
 }
 
 fn handoff(from: &Session, to: &Session) -> Handoff {

@@ -31,6 +31,9 @@ impl Tables {
             Change::CreateSession(session) => self.create_session(*session)?,
             Change::SetStatus { session, status, at } => self.set_status(session, status, at)?,
             Change::MarkHasContent { session } => self.session_mut(session)?.has_content = true,
+            Change::SetRepetition { session, repetition } => {
+                self.session_mut(session)?.repetition = repetition.map(|it| *it);
+            }
             Change::Configure { session, settings } => {
                 self.session_mut(session)?.configure(*settings);
             }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use segue_core::model::{UsdAmount, VendorId};
 use segue_core::ports::{EnvironmentSettings, Vendors};
+use segue_core::rules::repetition::RepetitionLimits;
 use segue_core::rules::schedule::TaskLimits;
 use segue_core::rules::task_tree::TreeLimits;
 use segue_core::{Error, Kind, Result};
@@ -44,6 +45,8 @@ pub(super) struct Settings {
     environment: EnvironmentTable,
     #[serde(default)]
     tasks: TasksTable,
+    #[serde(default)]
+    loops: LoopsTable,
     /// Credentials for git, by host.
     #[serde(default)]
     credentials: CredentialSettings,
@@ -81,6 +84,33 @@ struct TasksTable {
     tree_tokens: Option<u64>,
     /// How many US dollars an agent and its children may cost.
     tree_cost: Option<f64>,
+}
+
+/// How often something is repeated before a person is needed. 0 switches it off.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LoopsTable {
+    /// The same tool call with the same result, or a short cycle of calls, within a turn.
+    tool_calls: Option<RepetitionLimit>,
+    /// Messages that go back and forth between two agents.
+    messages: Option<RepetitionLimit>,
+}
+
+/// A number of repetitions. `None` if it was written as 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u32")]
+struct RepetitionLimit(Option<usize>);
+
+impl TryFrom<u32> for RepetitionLimit {
+    type Error = String;
+
+    fn try_from(number: u32) -> Result<Self, Self::Error> {
+        match number {
+            0 => Ok(Self(None)),
+            3..=1000 => Ok(Self(Some(number as usize))),
+            _ => Err(format!("it must be 0 or between 3 and 1000, got {number}")),
+        }
+    }
 }
 
 /// The sources of the environment for a restart, if no holder has the environment in memory.
@@ -161,6 +191,18 @@ pub(crate) fn tree_limits(config_file: &Path) -> TreeLimits {
         starts_per_minute: table.starts_per_minute.unwrap_or(default.starts_per_minute),
         tokens: table.tree_tokens,
         cost: table.tree_cost.and_then(UsdAmount::from_dollars),
+    }
+}
+
+/// Returns how often something is repeated before a person is needed.
+pub(crate) fn repetition_limits(config_file: &Path) -> RepetitionLimits {
+    // A file that cannot be read is reported elsewhere, see `attention`.
+    let table = read(config_file).map(|settings| settings.loops).unwrap_or_default();
+    let default = RepetitionLimits::default();
+    let limit = |written: Option<RepetitionLimit>, default| written.map_or(default, |it| it.0);
+    RepetitionLimits {
+        tool_calls: limit(table.tool_calls, default.tool_calls),
+        messages: limit(table.messages, default.messages),
     }
 }
 
@@ -319,7 +361,7 @@ fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
         .hint(
             "its keys are `vendor`, `silence`, `archive_limit`, and those under `[attention]`, \
-             `[environment]`, `[tasks]`, `[disk]`, `[sweep]`, `[credentials.\"HOST\"]`, \
+             `[environment]`, `[tasks]`, `[loops]`, `[disk]`, `[sweep]`, `[credentials.\"HOST\"]`, \
              `[[sources]]` and `[[dispatch]]`",
         )
         .hint("keys under `[attention]`: `command = [\"…\"]`, `desktop = true`")
@@ -328,6 +370,7 @@ fn broken(config_file: &Path) -> Error {
             "keys under `[tasks]`: `per_agent = 1`, `per_account = 4`, `total = 8`, `depth = 3`, \
              `children = 8`, `starts_per_minute = 10`, `tree_tokens = 5000000`, `tree_cost = 10.0`",
         )
+        .hint("keys under `[loops]`: `tool_calls = 10`, `messages = 12`")
         .hint("keys under `[disk]`: `budget = \"50 GB\"`, `warn = 0.8`")
         .hint(
             "keys under `[sweep]`: `every = \"24h\"`, and the ages `closed`, `orphans`, \

@@ -31,12 +31,18 @@ pub(crate) async fn list(
 fn entry((reason, session): (Reason, SessionView)) -> AttentionView {
     let advice = match reason {
         Reason::Failed(class) => Some(class.advice().to_owned()),
+        Reason::Repeats(kind) => Some(rules::attention::repetition_advice(kind, &session.address)),
         Reason::Waiting(_) | Reason::Lost => None,
+    };
+    let repetition = session.repetition.as_ref().filter(|_| matches!(reason, Reason::Repeats(_)));
+    let text = match repetition {
+        Some(repetition) => format!("{reason}: {}", repetition.summary()),
+        None => reason.to_string(),
     };
     AttentionView {
         reason: reason.word().to_owned(),
-        text: reason.to_string(),
-        since: session.updated_at,
+        text,
+        since: repetition.map_or(session.updated_at, |it| it.since),
         advice,
         command: rules::attention::command(reason, &session),
         session,

@@ -12,7 +12,7 @@ use segue_core::api::{
     MessagesRequest, SelectRequest, SendReport, SendRequest, Until, WaitReport, WaitRequest,
 };
 use segue_core::flows::select::{self, Chosen};
-use segue_core::flows::{bringing_back, caller_environment, view};
+use segue_core::flows::{bringing_back, caller_environment, repetition, view};
 use segue_core::model::{
     Message, MessageStateKind, Principal, RequestKey, RequestStep, Session, SessionId,
 };
@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use super::{Admitted, App, RequestIdHeader, RouteResult, Sent};
 use crate::requests::{AnswerStorage, step};
-use crate::supervisor::{Outgoing, SessionRequest, Supervisor, Waiter};
+use crate::supervisor::{MessageAuthor, Outgoing, SessionRequest, Supervisor, Waiter};
 
 /// The largest message. A message that is typed or carried over is never longer.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
@@ -42,7 +42,9 @@ pub(crate) async fn send(
         caller_environment::environment(&supervisor.ports, &principal, caller.environment).await?;
     let once = request_id.once(&app, &supervisor, &principal, &("send", session, &text, interrupt));
     let (request, same_commit) = (once.key(), Commit::default());
-    let outgoing = Outgoing { id: None, text, environment, interrupt, request, same_commit };
+    let author = author(&supervisor, &principal, session).await;
+    let outgoing =
+        Outgoing { id: None, text, author, environment, interrupt, request, same_commit };
     let recorder = Arc::clone(&supervisor);
     let send = |reply| SessionRequest::Send { outgoing, reply };
     let send = async move { recorder.ask(session, send).await };
@@ -55,6 +57,16 @@ pub(crate) async fn send(
     match timeout(Duration::from_millis(timeout_ms), supervisor.ask(session, wait)).await {
         Ok(answered) => Ok(Json(answered?)),
         Err(_) => Ok(Json(supervisor.ask(session, report).await?)),
+    }
+}
+
+async fn author(supervisor: &Supervisor, principal: &Principal, to: SessionId) -> MessageAuthor {
+    match principal {
+        Principal::Agent(own) if own.id != to => {
+            MessageAuthor::Agent(repetition::sender(&supervisor.ports, own).await)
+        }
+        Principal::Agent(_) => MessageAuthor::Segue,
+        Principal::User | Principal::Token(_) => MessageAuthor::Person,
     }
 }
 

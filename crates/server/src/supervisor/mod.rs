@@ -50,7 +50,7 @@ use tokio::time::timeout;
 
 pub(crate) use accounts::{Account, StartTrigger};
 pub(crate) use actor::{
-    ActorMessage, ConversationRenewal, Outgoing, SessionObservation, SessionRenamer,
+    ActorMessage, ConversationRenewal, MessageAuthor, Outgoing, SessionObservation, SessionRenamer,
     SessionRequest, SessionTimeout, Start, Waiter,
 };
 pub(crate) use adopt::adopt;

@@ -50,6 +50,9 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::EndLaunch { launch, end } => launches::end(transaction, *launch, end),
         Change::AddBinding(binding) => bindings::add(transaction, binding),
         Change::AddHandoff(handoff) => handoffs::add(transaction, handoff),
+        Change::SetRepetition { session, repetition } => {
+            sessions::set_repetition(transaction, *session, repetition.as_deref())
+        }
         Change::AddMessage(message) => messages::add(transaction, message),
         Change::SetMessage { message, state, at } => {
             messages::set(transaction, *message, state, *at)

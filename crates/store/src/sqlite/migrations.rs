@@ -42,6 +42,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 22, sql: include_str!("../../migrations/sqlite/0022_plans.sql") },
     Migration { number: 23, sql: include_str!("../../migrations/sqlite/0023_children.sql") },
     Migration { number: 24, sql: include_str!("../../migrations/sqlite/0024_session_mcp.sql") },
+    Migration { number: 25, sql: include_str!("../../migrations/sqlite/0025_repetitions.sql") },
 ];
 
 /// Returns the version after these migrations.

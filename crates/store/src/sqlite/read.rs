@@ -4,8 +4,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use segue_core::model::{
-    AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message,
-    MessageId, RequestKey, RequestStep, Session, SessionId, Timer, Trust, WorktreeId,
+    AgentWorktree, Binding, Counts, Event, ExchangedMessage, Fleet, FleetName, Handoff, Launch,
+    MachineId, Message, MessageId, RequestKey, RequestStep, Session, SessionId, Timer, Trust,
+    WorktreeId,
 };
 use segue_core::ports::{EventQuery, MessageQuery, WorktreeQuery};
 
@@ -62,7 +63,7 @@ const NEWEST_OF_SESSIONS: &str = events_where!(
 macro_rules! messages_where {
     ($condition:literal) => {
         concat!(
-            "SELECT id, session, text, detail, created_at, updated_at FROM messages WHERE ",
+            "SELECT id, session, text, detail, sender, created_at, updated_at FROM messages WHERE ",
             $condition,
             " ORDER BY rowid"
         )
@@ -71,6 +72,17 @@ macro_rules! messages_where {
 
 pub(crate) fn message(connection: &Connection, id: MessageId) -> rusqlite::Result<Option<Message>> {
     one(connection, messages_where!("id = ?1"), [Word(&id)], rows::message)
+}
+
+/// Returns who sent the newest messages to one of two sessions, the newest first.
+pub(crate) fn exchanged_messages(
+    connection: &Connection,
+    (one, other): (SessionId, SessionId),
+    limit: u32,
+) -> rusqlite::Result<Vec<ExchangedMessage>> {
+    let sql = "SELECT session, sender FROM messages WHERE session IN (?1, ?2)
+               ORDER BY created_at DESC, rowid DESC LIMIT ?3";
+    all(connection, sql, (Word(&one), Word(&other), limit), rows::exchanged_message)
 }
 
 pub(crate) fn messages(

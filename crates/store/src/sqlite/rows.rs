@@ -9,9 +9,9 @@ use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
     AccessToken, AgentName, AgentWorktree, Binding, ChildReport, DailyUsage, Event, EventPayload,
-    Fleet, Handoff, HousekeepingState, IssueKey, Launch, LaunchId, LaunchIndexEntry, Message,
-    NewEvent, Session, SessionId, Status, StoredToken, StoredUsageCursor, Task, Timer, Trust,
-    Usage, UsageSource, UsdAmount, WorkRef,
+    ExchangedMessage, Fleet, Handoff, HousekeepingState, IssueKey, Launch, LaunchId,
+    LaunchIndexEntry, Message, NewEvent, Session, SessionId, Status, StoredToken,
+    StoredUsageCursor, Task, Timer, Trust, Usage, UsageSource, UsdAmount, WorkRef,
 };
 use segue_core::ports::{
     LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, TaskSummary, VendorPlace,
@@ -23,7 +23,8 @@ macro_rules! session_columns {
     () => {
         "s.id, s.name, s.fleet, s.agent, s.vendor, s.cwd, s.config_dir, s.model, s.permission, \
          s.instructions, s.headless, s.restart, s.args, s.env, s.parent, s.status, s.spoke, \
-         s.created_at, s.updated_at, s.description, s.archive, s.up_name, s.mcp"
+         s.created_at, s.updated_at, s.description, s.archive, s.up_name, s.mcp, \
+         s.repetition"
     };
 }
 pub(crate) use session_columns;
@@ -58,6 +59,7 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
         up_name: columns.optional_word()?,
         // Null if a store of an earlier version is salvaged.
         mcp: columns.plain::<Option<bool>>()?.unwrap_or_default(),
+        repetition: columns.optional_json()?,
     })
 }
 
@@ -287,7 +289,7 @@ pub(crate) fn trust(row: &Row<'_>) -> rusqlite::Result<Trust> {
     Ok(Trust { folder: columns.path()?, claims: columns.plain()?, at: columns.word()? })
 }
 
-/// Reads `id, session, text, detail, created_at, updated_at`.
+/// Reads `id, session, text, detail, sender, created_at, updated_at`.
 pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
     let mut columns = Columns::of(row);
     Ok(Message {
@@ -295,9 +297,16 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         session: columns.word()?,
         text: columns.plain()?,
         state: columns.json()?,
+        sender: columns.optional_json()?,
         created_at: columns.word()?,
         updated_at: columns.word()?,
     })
+}
+
+/// Reads `session, sender`.
+pub(crate) fn exchanged_message(row: &Row<'_>) -> rusqlite::Result<ExchangedMessage> {
+    let mut columns = Columns::of(row);
+    Ok(ExchangedMessage { to: columns.word()?, sender: columns.optional_json()? })
 }
 
 macro_rules! task_columns {

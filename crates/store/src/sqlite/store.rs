@@ -9,10 +9,10 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
     AgentReport, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId,
-    DeliverySummary, DurationHistogram, Event, Fleet, FleetName, ForgeReply, Handoff,
-    HousekeepingState, IssueKey, IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId,
-    Message, MessageId, Plan, PlanTask, PolledRepository, RepositoryId, RequestKey, RequestStep,
-    Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, Timer,
+    DeliverySummary, DurationHistogram, Event, ExchangedMessage, Fleet, FleetName, ForgeReply,
+    Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchIndexEntry, ListenSettings,
+    MachineId, Message, MessageId, Plan, PlanTask, PolledRepository, RepositoryId, RequestKey,
+    RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken, StoredUsageCursor, Timer,
     TrackedIssue, Trust, VendorId, WorkRef,
 };
 use segue_core::ports::{
@@ -260,6 +260,14 @@ impl Store for SqliteStore {
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>> {
         let query = *query;
         self.read(move |connection| read::messages(connection, &query)).await
+    }
+
+    async fn exchanged_messages(
+        &self,
+        sessions: (SessionId, SessionId),
+        limit: u32,
+    ) -> Result<Vec<ExchangedMessage>> {
+        self.read(move |connection| read::exchanged_messages(connection, sessions, limit)).await
     }
 
     async fn tasks(&self, query: &TaskQuery) -> Result<Vec<PlacedTask>> {

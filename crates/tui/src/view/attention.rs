@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use segue_core::api::{PlanGateView, SessionView};
-use segue_core::model::FailureClass;
+use segue_core::model::{FailureClass, RepetitionKind};
 use segue_core::rules::attention::Reason;
 use segue_core::rules::display::one_line;
 use segue_core::rules::{dialog, screens};
@@ -130,6 +130,8 @@ fn choices(session: &SessionView, reason: Reason) -> String {
         let way = match reason {
             Reason::Failed(FailureClass::UsageLimit) => "h hand over",
             Reason::Failed(_) if session.headless => "s send",
+            Reason::Repeats(RepetitionKind::ToolCalls) => "i interrupt",
+            Reason::Repeats(RepetitionKind::Messages) => "s send",
             Reason::Lost => "5 log",
             _ if screens::is_live(session) => "e attach",
             _ => "r resume",

@@ -160,5 +160,15 @@ fn turn(line: RolloutLine) -> Option<Turn> {
     Some(turn.at(Some(line.at)))
 }
 
+/// Returns the result of a command without the id and the time of its output, which are two lines at
+/// the beginning.
+pub(super) fn repeatable_part(result: &str) -> &str {
+    let without = |text| {
+        let rest = str::strip_prefix(text, "Chunk ID: ")?.split_once('\n')?.1;
+        rest.strip_prefix("Wall time: ")?.split_once('\n').map(|(_, rest)| rest)
+    };
+    without(result).unwrap_or(result)
+}
+
 #[cfg(test)]
 mod tests;

@@ -89,6 +89,10 @@ impl Transcripts for Copilot {
         turns::read(files, transcript, ReadDirection::Back, each)
     }
 
+    fn repeatable_part<'text>(&self, result: &'text str) -> &'text str {
+        turns::repeatable_part(result)
+    }
+
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
         turns::read(files, transcript, ReadDirection::Forward, each)
     }

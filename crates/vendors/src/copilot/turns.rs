@@ -91,5 +91,13 @@ fn turns_of_message(message: CopilotMessage) -> Vec<Turn> {
     turns.map(|turn| Turn { model: model.clone(), ..turn }).collect()
 }
 
+/// Returns the result of a command without its last line, which has the number of the shell.
+pub(super) fn repeatable_part(result: &str) -> &str {
+    match result.trim_end().rsplit_once("<shellId: ") {
+        Some((output, number)) if !number.contains('\n') => output,
+        _ => result,
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::SessionState;
 use crate::model::{
-    EventPayload, Message, MessageId, MessageState, RequestKey, RequestRecord, RequestStep,
+    EventPayload, Message, MessageId, MessageSender, MessageState, RequestKey, RequestRecord,
+    RequestStep,
 };
 use crate::ports::{Change, Commit, Conflict, Ports};
 
@@ -17,16 +18,31 @@ pub async fn add(
     text: String,
     (request, same_commit): (Option<RequestKey>, Commit),
 ) -> Result<MessageId> {
-    let id = MessageId::new(ports.clock.new_id());
-    add_with_id(ports, state, (id, text), (request, same_commit)).await
+    let message = NewMessage::new(ports, text);
+    add_message(ports, state, message, (request, same_commit)).await
 }
 
-/// Queues a message like [`add`], with an id that the caller has chosen, so that `same_commit` can refer
-/// to the message.
-pub async fn add_with_id(
+/// A message that is to be queued.
+#[derive(Clone, Debug)]
+pub struct NewMessage {
+    /// Chosen by the caller, so that its other changes can refer to the message.
+    pub id: MessageId,
+    pub text: String,
+    pub sender: Option<MessageSender>,
+}
+
+impl NewMessage {
+    /// A message of a person or of Segue itself, with a new id.
+    pub fn new(ports: &Ports, text: String) -> Self {
+        Self { id: MessageId::new(ports.clock.new_id()), text, sender: None }
+    }
+}
+
+/// Queues a message like [`add`], with an id and a sender.
+pub async fn add_message(
     ports: &Ports,
     state: &mut SessionState,
-    message: (MessageId, String),
+    message: NewMessage,
     (request, same_commit): (Option<RequestKey>, Commit),
 ) -> Result<MessageId> {
     let recorded = record(ports, state, message, (request, same_commit)).await;
@@ -51,7 +67,7 @@ fn is_repeated(error: &Error) -> bool {
 async fn record(
     ports: &Ports,
     state: &mut SessionState,
-    (id, text): (MessageId, String),
+    NewMessage { id, text, sender }: NewMessage,
     (request, same_commit): (Option<RequestKey>, Commit),
 ) -> Result<MessageId> {
     let now = ports.clock.now();
@@ -62,6 +78,7 @@ async fn record(
         session,
         text,
         state: MessageState::Queued,
+        sender,
         created_at: now,
         updated_at: now,
     };

@@ -7,8 +7,8 @@ use super::{
     SweptFacts, WorktreeCommandFacts,
 };
 use crate::model::{
-    DiskLevel, EnvironmentSource, Exit, InterruptMethod, LaunchId, ReplyState, Source, Status,
-    TaskId, TaskStateKind, byte_count,
+    DiskLevel, EnvironmentSource, Exit, InterruptMethod, LaunchId, RepetitionKind, ReplyState,
+    Source, Status, TaskId, TaskStateKind, byte_count,
 };
 
 impl fmt::Display for EventPayload {
@@ -63,6 +63,12 @@ impl fmt::Display for EventPayload {
             Self::Asked { kind, question: None } => write!(f, "{kind}"),
             Self::Answered { given, question } => {
                 f.write_str(&answered(given, question.as_deref()))
+            }
+            Self::RepetitionFound { kind, what, times } => {
+                f.write_str(&repetition_found(*kind, what, *times))
+            }
+            Self::RepetitionOver { kind, by_person } => {
+                f.write_str(repetition_over(*kind, *by_person))
             }
             Self::TurnInterrupted { method } => f.write_str(turn_interrupted(*method)),
             Self::HandedOver { from, to, form } => write!(f, "{from} → {to} ({})", form.word()),
@@ -138,6 +144,24 @@ fn started(pid: Option<u32>, found_alive: bool) -> String {
     match found_alive {
         true => "found alive".to_owned(),
         false => format!("process {}", pid.unwrap_or(0)),
+    }
+}
+
+fn repetition_found(kind: RepetitionKind, what: &str, times: u32) -> String {
+    match kind {
+        RepetitionKind::ToolCalls => format!("repeats {what} {times} times without a person"),
+        RepetitionKind::Messages => {
+            format!("{what} {times} times without a person: further messages are held")
+        }
+    }
+}
+
+fn repetition_over(kind: RepetitionKind, by_person: bool) -> &'static str {
+    match (kind, by_person) {
+        (RepetitionKind::ToolCalls, true) => "a person has seen that it repeats itself",
+        (RepetitionKind::ToolCalls, false) => "it no longer repeats itself",
+        (RepetitionKind::Messages, true) => "a person lets the messages go on",
+        (RepetitionKind::Messages, false) => "the messages no longer go back and forth",
     }
 }
 

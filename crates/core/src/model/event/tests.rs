@@ -35,6 +35,25 @@ fn questions() -> SentenceCases {
     ]
 }
 
+fn repetitions() -> SentenceCases {
+    use RepetitionKind::{Messages, ToolCalls};
+    let found =
+        |kind, what: &str| EventPayload::RepetitionFound { kind, what: what.to_owned(), times: 10 };
+    let over = |kind, by_person| EventPayload::RepetitionOver { kind, by_person };
+    vec![
+        (found(ToolCalls, "`shell ls`"), "repeats `shell ls` 10 times without a person"),
+        (
+            found(Messages, "messages went back and forth with `a/b`"),
+            "messages went back and forth with `a/b` 10 times without a person: further messages \
+             are held",
+        ),
+        (over(ToolCalls, true), "a person has seen that it repeats itself"),
+        (over(ToolCalls, false), "it no longer repeats itself"),
+        (over(Messages, true), "a person lets the messages go on"),
+        (over(Messages, false), "the messages no longer go back and forth"),
+    ]
+}
+
 fn sessions() -> SentenceCases {
     let status = |status, source, note| EventPayload::StatusChanged { status, source, note };
     let (to, form) = ("shop/next".to_owned(), HandoffForm::Native);
@@ -328,6 +347,7 @@ fn every_kind_of_payload_is_rendered_and_read_back_from_json() {
     let table: SentenceCases = [
         sessions(),
         questions(),
+        repetitions(),
         launches(),
         launch_ends(),
         transcripts(),

@@ -89,6 +89,12 @@ pub trait Transcripts: Debug + Send + Sync {
         each: &mut EachTurn<'_>,
     ) -> Result<()>;
 
+    /// Returns the part of a tool's result that is the same if the tool does the same again. Ids and
+    /// times that the vendor's program adds are left out.
+    fn repeatable_part<'text>(&self, result: &'text str) -> &'text str {
+        result
+    }
+
     /// Reads the same turns as `turns_back`, from the oldest to the newest.
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()>;
 }

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use segue_core::api::AnswerReport;
-use segue_core::flows::messages::{self, Attempt};
+use segue_core::flows::messages::{self, Attempt, NewMessage};
 use segue_core::flows::restore::Done;
-use segue_core::model::{Environment, MessageId, MessageState, RequestKey, Status};
+use segue_core::model::{Environment, MessageId, MessageSender, MessageState, RequestKey, Status};
 use segue_core::ports::{self, Change, Commit};
 use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::delivery::AgentWait;
@@ -40,12 +40,31 @@ pub(crate) struct Outgoing {
     /// The id of the message. `None` generates one.
     pub(crate) id: Option<MessageId>,
     pub(crate) text: String,
+    pub(crate) author: MessageAuthor,
     pub(crate) environment: Environment,
     /// Whether to interrupt the agent's current turn.
     pub(crate) interrupt: bool,
     pub(crate) request: Option<RequestKey>,
     /// Recorded in the same commit.
     pub(crate) same_commit: Commit,
+}
+
+/// Who sends a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MessageAuthor {
+    Person,
+    Agent(MessageSender),
+    /// Segue itself, as for a task.
+    Segue,
+}
+
+impl MessageAuthor {
+    fn sender(self) -> Option<MessageSender> {
+        match self {
+            Self::Agent(sender) => Some(sender),
+            Self::Person | Self::Segue => None,
+        }
+    }
 }
 
 /// The state of message delivery that is not part of the session.
@@ -99,11 +118,12 @@ impl Actor {
     }
 
     pub(super) async fn send(&mut self, outgoing: Outgoing) -> Result<MessageId> {
-        let Outgoing { id, text, environment, interrupt, request, same_commit } = outgoing;
+        let Outgoing { id, text, author, environment, interrupt, request, same_commit } = outgoing;
+        let same_commit = self.with_repetition(author, same_commit).await?;
         let id = id.unwrap_or_else(|| MessageId::new(self.ports.clock.new_id()));
-        let (ports, message) = (&self.ports, (id, text));
-        let id =
-            messages::add_with_id(ports, &mut self.state, message, (request, same_commit)).await?;
+        let message = NewMessage { id, text, sender: author.sender() };
+        let (ports, recorded_with) = (&self.ports, (request, same_commit));
+        let id = messages::add_message(ports, &mut self.state, message, recorded_with).await?;
         let is_queued =
             |it: &segue_core::model::Message| it.id == id && it.state == MessageState::Queued;
         // The message of a repeated request may have begun a turn already. Do not interrupt that
@@ -127,11 +147,13 @@ impl Actor {
     /// a headless session, get it with their next launch.
     pub(super) async fn queue(
         &mut self,
-        message: (MessageId, String),
+        message: NewMessage,
         same_commit: Commit,
     ) -> Result<MessageId> {
+        let author = message.sender.map_or(MessageAuthor::Segue, MessageAuthor::Agent);
+        let same_commit = self.with_repetition(author, same_commit).await?;
         let is_awaited = self.state.outbox.iter().any(|it| it.state == MessageState::Queued);
-        let id = messages::add_with_id(&self.ports, &mut self.state, message, (None, same_commit));
+        let id = messages::add_message(&self.ports, &mut self.state, message, (None, same_commit));
         let id = id.await?;
         if self.state.session.headless && !is_awaited {
             self.withdraw_turn_request();

@@ -9,11 +9,13 @@ use segue_core::api::{
 };
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::SelectionMode;
+use segue_core::flows::messages::NewMessage;
 use segue_core::flows::usage::UsageScan;
 use segue_core::model::{
     Environment, LaunchId, MessageId, RequestKey, SessionName, SessionSettings, Timer,
 };
 use segue_core::ports::{self, Change, Commit, HolderEvent};
+use segue_core::rules::repetition::RepeatedCalls;
 use tokio::sync::oneshot;
 
 use super::super::accounts::StartTrigger;
@@ -127,7 +129,7 @@ pub(crate) enum SessionRequest {
     },
     /// Queues a message that begins no turn by itself: a headless session gets it with its next turn.
     Queue {
-        message: (MessageId, String),
+        message: NewMessage,
         /// Recorded in the same commit.
         same_commit: Commit,
         reply: Reply<MessageId>,
@@ -196,6 +198,10 @@ pub(crate) enum SessionObservation {
     /// The transcripts were read for the tokens that the session has used.
     UsageRead {
         scan: Result<UsageScan>,
+    },
+    /// The end of the transcript was read for tool calls that repeat.
+    CallsRead {
+        found: Result<Option<RepeatedCalls>>,
     },
     /// The login shell was read for a restart after this launch.
     EnvironmentRead {

@@ -15,6 +15,7 @@ mod notifications;
 mod observe;
 mod questions;
 mod reconcile;
+mod repetition;
 mod reports;
 mod screen;
 mod settings;
@@ -34,8 +35,8 @@ use segue_core::api::{AgentOutcome, Outcome, OutcomeNote, SessionRef, SessionVie
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::{SessionState, view};
 use segue_core::model::{
-    Dialog, Environment, EventPayload, Failure, LaunchId, RequestKey, RequestStep, SessionId,
-    Status, WaitingFor,
+    Dialog, Environment, EventPayload, Failure, LaunchId, Repetition, RequestKey, RequestStep,
+    SessionId, Status, WaitingFor,
 };
 use segue_core::ports::{Commit, OpenQuestion, Ports};
 use segue_core::rules::accounts::StartRequester;
@@ -46,13 +47,14 @@ use tokio::sync::{mpsc, oneshot};
 use self::account_reporting::AccountReporting;
 use self::archiving::Archiving;
 use self::delivery::DeliveryState;
-pub(crate) use self::delivery::Outgoing;
+pub(crate) use self::delivery::{MessageAuthor, Outgoing};
 use self::dialogs::Asking;
 use self::ending::SessionRemoval;
 use self::evidence::PendingEvidence;
 pub(crate) use self::inbox::{
     ActorMessage, SessionObservation, SessionRenamer, SessionRequest, SessionTimeout,
 };
+use self::repetition::RepetitionWatch;
 use self::start_queue::{StartQueue, StartStep};
 use self::timer_schedule::TimerSchedule;
 use self::unrecorded_events::UnrecordedEvents;
@@ -150,6 +152,7 @@ pub(crate) struct Actor {
     timer_schedule: TimerSchedule,
     archiving: Archiving,
     usage_counting: UsageCounting,
+    repetition_watch: RepetitionWatch,
     /// The reason of the last notification. `None` if that reason no longer applies.
     notified_reason: Option<Reason>,
     /// The id of the question in the last notification.
@@ -165,7 +168,8 @@ impl Actor {
     pub(crate) fn start(supervisor: &Arc<Supervisor>, state: SessionState) -> Inbox {
         let (inbox, messages) = mpsc::unbounded_channel();
         // This reason was reported before the actor started, so it is not reported again.
-        let notified_reason = reason(state.session.status, None);
+        let repetition = state.session.repetition.as_ref().and_then(Repetition::needs_person);
+        let notified_reason = reason(state.session.status, None, repetition);
         let actor = Self {
             supervisor: Arc::clone(supervisor),
             ports: supervisor.ports.clone(),
@@ -188,6 +192,7 @@ impl Actor {
             timer_schedule: TimerSchedule::default(),
             archiving: Archiving::default(),
             usage_counting: UsageCounting::default(),
+            repetition_watch: RepetitionWatch::default(),
             notified_reason,
             notified_question: None,
             shown_failure: None,
@@ -210,6 +215,7 @@ impl Actor {
             if let Err(error) = self.handle(work).await {
                 self.retry_recording_later(&error);
             }
+            self.end_repetition_if_over().await;
             self.note_dialog().await;
             self.record_question().await;
             self.note_failure();

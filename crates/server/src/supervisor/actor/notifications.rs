@@ -1,6 +1,6 @@
 //! Notifies the user if the session needs a person, once for each new reason.
 
-use segue_core::model::{Failure, FailureClass};
+use segue_core::model::{Failure, FailureClass, Repetition};
 use segue_core::ports::Notification;
 use segue_core::rules::attention::{self, Reason};
 use segue_core::rules::{dialog, redaction};
@@ -47,7 +47,8 @@ impl Actor {
 
     /// Returns why the session needs a person now. `None` if it needs none.
     pub(super) fn attention_reason(&self) -> Option<Reason> {
-        attention::reason(self.state.session.status, self.failure_class())
+        let repetition = self.state.session.repetition.as_ref().and_then(Repetition::needs_person);
+        attention::reason(self.state.session.status, self.failure_class(), repetition)
     }
 
     /// Makes the views of the session show why its last turn failed.
@@ -77,6 +78,9 @@ impl Actor {
         let dialog = self.dialog().filter(|_| matches!(reason, Reason::Waiting(_)));
         let detail = match dialog {
             Some(dialog) => dialog::summary(&dialog.question, &dialog.choices),
+            None if matches!(reason, Reason::Repeats(_)) => {
+                session.repetition.as_ref().map(Repetition::summary).unwrap_or_default()
+            }
             None => turn.map(|failure| failure.message.clone()).unwrap_or_default(),
         };
         let (question, choices, answer) = dialog

@@ -39,6 +39,7 @@ impl Actor {
                 self.usage_read(scan).await;
                 Ok(())
             }
+            SessionObservation::CallsRead { found } => self.calls_read(found).await,
             SessionObservation::EnvironmentRead { after, read } => {
                 self.environment_read(after, read).await
             }
@@ -74,6 +75,7 @@ impl Actor {
         self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
         failpoint::hit("start.fleet.after");
         self.read_all_signals().await?;
+        self.look_for_repetition();
         self.track_typed_message().await?;
         self.schedule_timers().await?;
         self.look_at_screen(launch).await
@@ -147,6 +149,7 @@ impl Actor {
             let facts = self.ports.files.facts(path).ok().flatten();
             self.archiving.length = facts.map_or(0, |facts| facts.length);
             guard::guard_current(&self.ports, &mut self.state).await?;
+            self.look_for_repetition();
         }
         Ok(())
     }
@@ -213,10 +216,11 @@ impl Actor {
         };
         self.signals(id, signals).await?;
         // A database is not watched. Look for new messages after each report of the agent.
-        match vendor.transcript_database() {
-            Some(_) => guard::guard_current(&self.ports, &mut self.state).await,
-            None => Ok(()),
+        if vendor.transcript_database().is_some() {
+            guard::guard_current(&self.ports, &mut self.state).await?;
+            self.look_for_repetition();
         }
+        Ok(())
     }
 
     pub(super) async fn signals(&mut self, launch: LaunchId, signals: Vec<Signal>) -> Result<()> {

@@ -13,6 +13,9 @@ use segue_core::{Error, Result};
 
 use super::Actor;
 
+/// Why a message between two agents is not delivered.
+const HELD: &str = "messages go back and forth between two agents: a person has to let it through";
+
 impl Actor {
     /// Returns the current state of a message. Fails if the store has no such message.
     pub(super) async fn report(&self, message: MessageId) -> Result<SendReport> {
@@ -21,6 +24,7 @@ impl Actor {
                 .hint("run `segue messages` to see all messages")
         })?;
         let note = match found.state {
+            MessageState::Queued if self.state.is_held(&found) => Some(HELD.to_owned()),
             MessageState::Queued => self.why_waiting(),
             MessageState::Typing(_) => Some("its arrival is not confirmed yet".to_owned()),
             MessageState::Uncertain => {

@@ -7,9 +7,7 @@ use segue_core::api::{Outcome, PlannedDecision, PlannedOutcome, SessionRef};
 use segue_core::flows::launch::{self, LaunchRequest};
 use segue_core::flows::look::{self, ObservedSession, SelectionMode};
 use segue_core::flows::restore::{self, Done};
-use segue_core::model::{
-    Environment, EventPayload, LaunchId, LaunchMode, MessageState, RequestStep,
-};
+use segue_core::model::{Environment, EventPayload, LaunchId, LaunchMode, RequestStep};
 use segue_core::ports::Commit;
 use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::recovery::{self, Decision};
@@ -371,7 +369,7 @@ impl Actor {
     }
 
     pub(super) fn has_queued_message(&self) -> bool {
-        self.state.outbox.first().is_some_and(|it| it.state == MessageState::Queued)
+        self.state.next_message().is_some()
     }
 }
 

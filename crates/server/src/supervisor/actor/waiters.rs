@@ -122,7 +122,7 @@ impl Actor {
     /// left to deliver.
     fn has_reached(&self, target: WaitTarget) -> bool {
         let idle = self.state.session.status == Status::Idle
-            && self.state.outbox.is_empty()
+            && self.state.outbox.iter().all(|it| self.state.is_held(it))
             && self.is_at_rest();
         // A session that is about to start has not ended.
         let rests = self.starts.is_empty();

@@ -11,7 +11,7 @@ use segue_core::model::Environment;
 use segue_core::rules::accounts::StartRequester;
 use segue_core::{Error, Result};
 
-use super::super::{Outgoing, SessionRequest, StartTrigger, Supervisor};
+use super::super::{MessageAuthor, Outgoing, SessionRequest, StartTrigger, Supervisor};
 
 /// A handoff whose old agent has ended.
 pub(super) struct Transfer {
@@ -71,8 +71,9 @@ impl Transfer {
             // The handoff and the message are recorded in one commit.
             let same_commit = self.plan.step(&self.supervisor.ports, &mut self.target, summary);
             let (environment, interrupt, request) = (environment.clone(), false, None);
+            let author = MessageAuthor::Segue;
             let outgoing =
-                Outgoing { id: None, text, environment, interrupt, request, same_commit };
+                Outgoing { id: None, text, author, environment, interrupt, request, same_commit };
             let send = |reply| SessionRequest::Send { outgoing, reply };
             self.supervisor.ask(id, send).await?;
         } else {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use segue_core::Result;
-use segue_core::flows::tasks;
+use segue_core::flows::messages::NewMessage;
+use segue_core::flows::{repetition, tasks};
 use segue_core::model::{ChildReport, SessionId, Task, WorkRef};
 
 use super::super::{SessionRequest, Supervisor};
@@ -38,10 +39,22 @@ pub(super) async fn send_of(supervisor: &Arc<Supervisor>, task: &Task) {
 /// same commit, so that it is queued once.
 async fn send(supervisor: &Arc<Supervisor>, session: SessionId, report: ChildReport) -> Result<()> {
     let same_commit = tasks::report_sent(&report);
-    let message = (report.message, report.text);
+    let sender =
+        repetition::sender_of(&supervisor.ports, of_child(supervisor, &report).await).await;
+    let message = NewMessage { id: report.message, text: report.text, sender };
     let queue = |reply| SessionRequest::Queue { message, same_commit, reply };
     match supervisor.ask(session, queue).await {
         Err(error) if tasks::is_report_sent(&error) => Ok(()),
         result => result.map(drop),
+    }
+}
+
+/// Returns the session that has made a report.
+async fn of_child(supervisor: &Supervisor, report: &ChildReport) -> Option<SessionId> {
+    match report.child {
+        WorkRef::Session(session) => Some(session),
+        WorkRef::Task(task) => {
+            tasks::by_id(&supervisor.ports, task).await.ok().and_then(|it| it.task.session)
+        }
     }
 }

@@ -15,7 +15,7 @@ use segue_core::rules::housekeeping::is_disk_full;
 use segue_core::{Error, Kind, Result};
 
 use super::super::resume::bring_back;
-use super::super::{Outgoing, SessionRequest, Start, StartTrigger, ask};
+use super::super::{MessageAuthor, Outgoing, SessionRequest, Start, StartTrigger, ask};
 use super::parking::account;
 use super::work::{StepFailure, TaskWorker};
 
@@ -113,8 +113,8 @@ impl TaskWorker {
         same_commit: Commit,
     ) -> Result<(), StepFailure> {
         let environment = self.environment_for(session).await?;
-        let (id, interrupt, request) = (Some(id), false, None);
-        let outgoing = Outgoing { id, text, environment, interrupt, request, same_commit };
+        let (id, author, interrupt, request) = (Some(id), MessageAuthor::Segue, false, None);
+        let outgoing = Outgoing { id, text, author, environment, interrupt, request, same_commit };
         let sent =
             self.supervisor.ask(session.id, |reply| SessionRequest::Send { outgoing, reply });
         sent.await?;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, named_params};
-use segue_core::model::{Session, SessionId, SessionNames, SessionSettings, Status};
+use segue_core::model::{Repetition, Session, SessionId, SessionNames, SessionSettings, Status};
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
@@ -14,11 +14,11 @@ const INSERT: &str = "
     INSERT INTO sessions (
         id, fleet, name, agent, vendor, cwd, config_dir, model, permission, headless, restart,
         parent, status, spoke, created_at, updated_at, args, env, instructions,
-        description, archive, mcp, settled, up_name
+        description, archive, mcp, settled, up_name, repetition
     ) VALUES (
         :id, :fleet, :name, :agent, :vendor, :cwd, :config_dir, :model, :permission, :headless,
         :restart, :parent, :status, :spoke, :created_at, :updated_at, :args, :env, :instructions,
-        :description, :archive, :mcp, :settled, :up_name
+        :description, :archive, :mcp, :settled, :up_name, :repetition
     )";
 
 pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result<(), SqliteFault> {
@@ -49,6 +49,7 @@ pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result
         ":mcp": session.mcp,
         ":settled": session.is_at_rest(),
         ":up_name": Word(&session.up_name),
+        ":repetition": session.repetition.as_ref().map(Json),
     })?;
     Ok(())
 }
@@ -65,6 +66,17 @@ pub(super) fn set_status(
     let parameters = (Word(&session), Json(&status), Time(at), settled);
     transaction.prepare_cached(sql)?.execute(parameters)?;
     Ok(())
+}
+
+pub(super) fn set_repetition(
+    transaction: &Transaction<'_>,
+    session: SessionId,
+    repetition: Option<&Repetition>,
+) -> Result<(), SqliteFault> {
+    let sql = "UPDATE sessions SET repetition = ?2 WHERE id = ?1";
+    let parameters = (Word(&session), repetition.map(Json));
+    let changed = transaction.prepare_cached(sql)?.execute(parameters)?;
+    check_exists(changed, session)
 }
 
 /// Sets `Session::has_content` (column `spoke`).

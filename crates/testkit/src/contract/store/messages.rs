@@ -1,7 +1,8 @@
 //! Messages to agents: stored in order, and unchangeable once they are delivered.
 
 use segue_core::model::{
-    LaunchId, Message, MessageId, MessageState, SessionId, TypingRecord, VendorSessionId,
+    ExchangedMessage, LaunchId, Message, MessageId, MessageSender, MessageState, Repetition,
+    RepetitionKind, Session, SessionId, TypingRecord, VendorSessionId,
 };
 use segue_core::ports::{Change, MessageQuery, Store};
 use uuid::Uuid;
@@ -15,8 +16,53 @@ pub(super) fn message(samples: &Samples, session: SessionId, text: &str) -> Mess
         session,
         text: text.to_owned(),
         state: MessageState::Queued,
+        sender: None,
         created_at: now,
         updated_at: now,
+    }
+}
+
+pub async fn senders_of_the_newest_messages_of_two_sessions_are_returned(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let [one, other, third] = ["one", "other", "third"].map(|name| samples.session("shop", name));
+    let sender = |session: SessionId, has_worked| Some(MessageSender { session, has_worked });
+    let sent = [
+        (one.id, None),
+        (other.id, sender(one.id, true)),
+        (third.id, sender(one.id, false)),
+        (one.id, sender(other.id, false)),
+    ];
+    let sent = sent.map(|(to, sender)| Message { sender, ..message(&samples, to, "hi") });
+    let mut changes: Vec<Change> =
+        [&one, &other, &third].map(|it| Change::CreateSession(Box::new(it.clone()))).into();
+    changes.extend(sent.clone().map(|it| Change::AddMessage(Box::new(it))));
+    store.commit(commit(changes)).await.unwrap();
+    assert_eq!(all(&*store, None, false).await, sent);
+    let exchanged = |at: usize| ExchangedMessage { to: sent[at].session, sender: sent[at].sender };
+    for (limit, expected) in [(10, vec![3, 1, 0]), (2, vec![3, 1]), (0, vec![])] {
+        let found = store.exchanged_messages((other.id, one.id), limit).await.unwrap();
+        assert_eq!(found, expected.into_iter().map(exchanged).collect::<Vec<_>>(), "{limit}");
+    }
+}
+
+pub async fn repetition_of_a_session_is_kept_until_it_is_replaced(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = samples.session("shop", "one");
+    store.commit(commit(vec![Change::CreateSession(Box::new(session.clone()))])).await.unwrap();
+    let repetition = Repetition {
+        kind: RepetitionKind::Messages,
+        what: "messages".to_owned(),
+        times: 12,
+        since: samples.time(),
+        other: Some(session.id),
+        is_known: false,
+    };
+    for repetition in [Some(repetition), None] {
+        let change = repetition.clone().map(Box::new);
+        let change = Change::SetRepetition { session: session.id, repetition: change };
+        store.commit(commit(vec![change])).await.unwrap();
+        let found = store.session(session.id).await.unwrap().unwrap();
+        assert_eq!(found, Session { repetition, ..session.clone() });
     }
 }
 

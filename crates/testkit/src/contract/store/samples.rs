@@ -52,6 +52,7 @@ impl Samples {
             parent: None,
             status: Status::Starting,
             has_content: false,
+            repetition: None,
             created_at: now,
             updated_at: now,
         }

@@ -237,3 +237,17 @@ fn transcription_refuses_an_invalid_id() {
     let id = VendorSessionId::new("../x");
     assert!(Codex.transcription(&order(&home, &id, None)).is_err());
 }
+
+#[test]
+fn repeated_results_of_a_command_are_the_same_without_their_ids_and_times() {
+    let result = |id: &str, time: &str, rest: &str| {
+        format!("Chunk ID: {id}\nWall time: {time} seconds\n{rest}")
+    };
+    let rest = "Process exited with code 0\nOriginal token count: 1\nOutput:\nhi\n";
+    for text in [&result("52f7f3", "0.0000", rest), &result("caa601", "0.1472", rest)] {
+        assert_eq!(repeatable_part(text), rest);
+    }
+    for text in ["hi", "", "Chunk ID: 1", "Chunk ID: 1\nhi\n"] {
+        assert_eq!(repeatable_part(text), text);
+    }
+}

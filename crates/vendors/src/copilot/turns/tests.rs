@@ -175,3 +175,14 @@ fn added_events_continue_from_the_last_event_with_new_ids() {
         assert!(ids.insert(parent.as_str().unwrap().to_owned()), "{event}");
     }
 }
+
+#[test]
+fn repeated_results_of_a_command_are_the_same_without_the_number_of_the_shell() {
+    for number in [0, 12] {
+        let text = format!("hi\n<shellId: {number} completed with exit code 0>");
+        assert_eq!(super::repeatable_part(&text), "hi\n");
+    }
+    for text in ["hi", "", "<shellId: 1\nhi"] {
+        assert_eq!(super::repeatable_part(text), text);
+    }
+}

@@ -12,6 +12,7 @@ pub(super) const HELP: &str = "\
 /ask                asks for permission
 /question           asks the user a question
 /tool SECONDS       runs a tool and waits for it
+/repeat TIMES       repeats a tool call with the same result, and then hangs
 /daemonize SECONDS  runs a tool in its own process session, where it outlives the agent
 /fill LINES         fills the screen with colours, wide characters and emoji
 /alt                alternate screen on or off
@@ -51,6 +52,8 @@ pub(super) enum Work {
     Question,
     Tool(Duration),
     Daemonize(Duration),
+    /// Repeats a tool call this often, and then hangs.
+    Repeat(u32),
 }
 
 /// A command for the program itself.
@@ -101,6 +104,7 @@ fn parse_turn(name: &str, argument: &str) -> Option<Work> {
         "/question" => Work::Question,
         "/tool" => Work::Tool(parse_seconds(argument)?),
         "/daemonize" => Work::Daemonize(parse_seconds(argument)?),
+        "/repeat" => Work::Repeat(argument.parse().ok()?),
         _ => return None,
     })
 }
@@ -118,7 +122,7 @@ fn parse_local(name: &str, argument: &str) -> Option<LocalCommand> {
         "/stray" => LocalCommand::Stray,
         "/deaf" => LocalCommand::Deaf,
         "/exit" => LocalCommand::Exit,
-        "/crash" | "/slow" | "/tool" | "/daemonize" => invalid_argument(name),
+        "/crash" | "/slow" | "/tool" | "/daemonize" | "/repeat" => invalid_argument(name),
         _ => return None,
     })
 }

@@ -141,6 +141,7 @@ impl Engine {
             Work::Question => self.ask_question(),
             Work::Tool(duration) => self.start_tool(duration, Placement::Foreground),
             Work::Daemonize(duration) => self.start_tool(duration, Placement::OwnSession),
+            Work::Repeat(times) => self.repeat_call(times),
         }
     }
 
@@ -182,6 +183,15 @@ impl Engine {
         }
         self.emit(DemoEffect::Finished { ok: true, text });
         self.become_idle();
+    }
+
+    /// Records the same tool call and the same result again and again.
+    fn repeat_call(&mut self, times: u32) {
+        for _ in 0..times {
+            self.emit(DemoEffect::Record(LineAuthor::ToolCall, "list the files".to_owned()));
+            self.emit(DemoEffect::Record(LineAuthor::ToolResult, "no files".to_owned()));
+        }
+        self.phase = Phase::Hanging;
     }
 
     fn begin_reading(&mut self, path: String) {
