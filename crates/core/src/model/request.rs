@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{MessageId, RequestId, SessionId, VendorSessionId};
+use super::{MessageId, PlanId, RequestId, SessionId, VendorSessionId};
 
 /// Identifies one request of one caller. The same id from two callers means two requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub enum RequestStep {
         /// The address before.
         from: String,
     },
+    /// `plan retry` has opened a task of this plan again.
+    PlanRetried { plan: PlanId },
     /// `answer` or `interrupt` is about to press keys. Whether it did is unknown until the request is `Done`.
     Begun,
     /// The request is finished; a repeated request gets this answer, a JSON document.
@@ -61,6 +63,7 @@ impl RequestStep {
             Self::Stopping { session } => format!("stopping {session}"),
             Self::Carried { .. } => "carried".to_owned(),
             Self::Renamed { .. } => "renamed".to_owned(),
+            Self::PlanRetried { .. } => "plan retried".to_owned(),
             Self::Begun => "begun".to_owned(),
             Self::Done { .. } => "done".to_owned(),
         }

@@ -88,8 +88,10 @@ pub(crate) async fn retry(
     Sent(request): Sent<PlanTaskSelector>,
 ) -> RouteResult<PlanView> {
     let once = request_id.once(&app, &supervisor, &principal, &("plan retry", &request));
-    let retry = async move { plans::retry(&supervisor, &principal, &request).await };
-    Ok(Json(once.carry_out(AnswerStorage::AfterWork, retry).await?))
+    let key = once.key();
+    let retry = async move { plans::retry(&supervisor, &principal, key, &request).await };
+    // The step of the request is recorded together with the change.
+    Ok(Json(once.carry_out(AnswerStorage::NotStored, retry).await?))
 }
 
 pub(crate) async fn approve(

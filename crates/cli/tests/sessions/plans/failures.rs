@@ -44,6 +44,24 @@ fn failure_stops_the_plan_until_the_task_is_retried() {
 }
 
 #[test]
+fn retry_succeeds_if_the_daemon_dies_after_it_has_recorded_it() {
+    let mut world = world_with_agents();
+    apply(&world, &file(""));
+    wait_state(&world, "failed");
+    apply(&world, &file("").replace("/fail", "hello"));
+    world.ok(["daemon", "stop"]);
+    world.set("SEGUE_FAILPOINT", "plan.change.after");
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+    // The command sends its request again to the next daemon, which finds the recorded step.
+    world.ok(["plan", "retry", "release", "first"]);
+    world.unset("SEGUE_FAILPOINT");
+    world.unset("SEGUE_FAILPOINT_ROLE");
+    let done = wait_state(&world, "done");
+    let first = record(&world, &task(&done, "first"));
+    assert_eq!((&first["state"], &first["attempts"]), (&json!("done"), &json!(2)), "{first:#}");
+}
+
+#[test]
 fn plan_goes_on_after_a_failure_that_it_accepts() {
     let world = world_with_agents();
     apply(&world, &file("on_failure = \"continue\""));

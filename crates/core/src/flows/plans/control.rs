@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use crate::api::{PlanSelector, PlanTaskSelector};
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::flows::requests::step;
 use crate::flows::tasks;
 use crate::model::{
-    EventPayload, Plan, PlanControl, PlanTask, PlanTaskEnd, PlanTaskName, PlanTaskState, Principal,
-    Task, TaskId, TaskResult, TaskState, TaskStateKind,
+    EventPayload, Plan, PlanControl, PlanId, PlanTask, PlanTaskEnd, PlanTaskName, PlanTaskState,
+    Principal, RequestKey, RequestStep, Task, TaskId, TaskResult, TaskState, TaskStateKind,
 };
 use crate::ports::{Change, Commit, PlanTaskQuery, Ports, TaskQuery};
 use crate::rules::plans::PlanProgress;
@@ -131,16 +132,22 @@ fn check_gated(task: &PlanTask) -> Result<()> {
     }
 }
 
-/// Starts a task of a plan again that has failed or was cancelled, with the newest definition.
+/// Starts a task of a plan again that has failed or was cancelled, with the newest definition. The step
+/// of the request is recorded in the same commit. A repeated request changes nothing: the task may run
+/// or have ended since.
 pub async fn retry(
     ports: &Ports,
     principal: &Principal,
     selector: &PlanTaskSelector,
+    request: Option<RequestKey>,
 ) -> Result<ChangedPlan> {
     principal.allow(RestrictedAction::Tasks)?;
     let id = find(ports, &selector.plan).await?.id;
     loop {
         let plan = by_id(ports, id).await?;
+        if is_retried(ports, request, id).await? {
+            return Ok(ChangedPlan { plan, released: Vec::new(), cancelled: Vec::new() });
+        }
         let task = named(ports, &plan, &selector.task).await?;
         let name = task.name.clone();
         match task.state {
@@ -160,11 +167,18 @@ pub async fn retry(
             let dependants = ports.store.plan_tasks(&query).await?;
             dependants.into_iter().for_each(|it| progress.need_reopened(it));
         }
-        let commit = finish(ports, progress, (Some(&plan), None), &BTreeSet::new()).await?;
+        let mut commit = finish(ports, progress, (Some(&plan), None), &BTreeSet::new()).await?;
+        commit.changes.extend(step(ports, request, RequestStep::PlanRetried { plan: id }));
         if let Some(changed) = store(ports, id, commit, Vec::new()).await? {
             return Ok(changed);
         }
     }
+}
+
+/// Returns whether an earlier attempt of the same request has started the task again.
+async fn is_retried(ports: &Ports, request: Option<RequestKey>, plan: PlanId) -> Result<bool> {
+    let Some(request) = request else { return Ok(false) };
+    Ok(ports.store.request(request).await?.contains(&RequestStep::PlanRetried { plan }))
 }
 
 async fn named(ports: &Ports, plan: &Plan, name: &str) -> Result<PlanTask> {
@@ -182,7 +196,7 @@ async fn named(ports: &Ports, plan: &Plan, name: &str) -> Result<PlanTask> {
 /// Commits a change of a plan. `None` if another request has changed the plan first.
 async fn store(
     ports: &Ports,
-    id: crate::model::PlanId,
+    id: PlanId,
     PlanCommit { changes, events, released }: PlanCommit,
     cancelled: Vec<TaskId>,
 ) -> Result<Option<ChangedPlan>> {

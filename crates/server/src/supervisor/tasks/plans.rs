@@ -106,9 +106,10 @@ async fn cancel_running(
 pub(crate) async fn retry(
     supervisor: &Arc<Supervisor>,
     principal: &Principal,
+    key: Option<RequestKey>,
     selector: &PlanTaskSelector,
 ) -> Result<PlanView> {
-    let changed = plans::retry(&supervisor.ports, principal, selector).await?;
+    let changed = plans::retry(&supervisor.ports, principal, selector, key).await?;
     follow(supervisor, &changed).await;
     report(supervisor, changed).await
 }
