@@ -218,6 +218,7 @@ impl SessionState {
             | Change::ForgetWorktree(_)
             | Change::SetTimers { .. }
             | Change::AddTask(_)
+            | Change::CheckChildren { .. }
             | Change::SetTask { .. }
             | Change::PutPlan { .. }
             | Change::PutPlanTask(_)

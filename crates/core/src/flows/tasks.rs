@@ -20,7 +20,7 @@ mod view;
 pub use add::add;
 pub(crate) use add::{PLAN_KEY_PREFIX, check_prompt};
 pub use changes::with_base;
-pub use children::{check_limits, find_for, find_to_change, refused};
+pub use children::{check_limits, explained, find_for, find_to_change, limit_in_commit, refused};
 pub use end::{EndedTask, TaskEnd, begin_anew, end, is_changed_meanwhile, retry_fresh, wait};
 pub(crate) use find::of_launch;
 pub use find::{by_id, find};

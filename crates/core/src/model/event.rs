@@ -200,6 +200,12 @@ pub enum EventPayload {
         /// Why the task waits, has failed, or is started again.
         reason: Option<String>,
     },
+    /// The report of a task or an agent was dropped, because the session of its parent was removed.
+    ReportDropped {
+        /// The task or the session that has reported, with its id.
+        child: String,
+        parent: SessionId,
+    },
     /// A file was applied: a plan was added or changed.
     PlanApplied {
         plan: PlanId,
@@ -382,6 +388,7 @@ word_enum! {
         WorktreeRemoved = "worktree_removed",
         WorktreeCommand = "worktree_command",
         TaskChanged = "task_changed",
+        ReportDropped = "report_dropped",
         PlanApplied = "plan_applied",
         PlanChanged = "plan_changed",
         PlanGateReached = "plan_gate_reached",
@@ -437,6 +444,7 @@ impl EventPayload {
             Self::WorktreeRemoved(_) => EventKind::WorktreeRemoved,
             Self::WorktreeCommand(_) => EventKind::WorktreeCommand,
             Self::TaskChanged { .. } => EventKind::TaskChanged,
+            Self::ReportDropped { .. } => EventKind::ReportDropped,
             Self::PlanApplied { .. } => EventKind::PlanApplied,
             Self::PlanChanged { .. } => EventKind::PlanChanged,
             Self::PlanGateReached { .. } => EventKind::PlanGateReached,

@@ -93,6 +93,11 @@ pub enum Conflict {
     PlanHasMoved {
         name: PlanName,
     },
+    /// The session has as many children as it may have.
+    TooManyChildren {
+        session: String,
+        limit: u32,
+    },
     /// The plan is paused or cancelled: none of its tasks starts.
     PlanIsHeld {
         name: PlanName,
@@ -180,6 +185,10 @@ fn explain(conflict: &Conflict) -> Error {
         Conflict::PlanHasMoved { name } => {
             Error::conflict(format!("another request has changed plan `{name}`"))
                 .hint("run the command again")
+        }
+        Conflict::TooManyChildren { session, limit } => {
+            Error::conflict(format!("`{session}` has {limit} children that are queued or run"))
+                .hint("wait until one of them has ended")
         }
         Conflict::PlanIsHeld { name } => {
             Error::conflict(format!("plan `{name}` is paused or cancelled"))

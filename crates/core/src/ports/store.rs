@@ -305,6 +305,13 @@ pub enum Change {
     ForgetWorktree(WorktreeId),
     /// Adds a task at the end of the queue. A key that another task has is a conflict.
     AddTask(Box<Task>),
+    /// Checks the number of a session's children. If, without `child`, at least `limit` tasks and
+    /// sessions that its agent started are queued or run, that is a conflict.
+    CheckChildren {
+        parent: SessionId,
+        child: WorkRef,
+        limit: u32,
+    },
     /// Replaces a task. A task whose state is not `from` any more is a conflict. So is the start of a
     /// queued task whose plan is paused or cancelled.
     SetTask {

@@ -6,7 +6,7 @@ use segue_core::model::{
     AgentWorktree, Binding, CountedUsage, DailyUsage, Event, Fleet, Handoff, IssueKey, Launch,
     LaunchEnd, LaunchId, Message, MessageId, MessageState, NewEvent, PlanControl, ProcessRef,
     RequestRecord, Session, SessionId, SessionNames, Status, StoredToken, StoredUsageCursor, Task,
-    TaskState, TaskStateKind, Timer, TokenId, UsageIncrement, WorktreeId,
+    TaskState, TaskStateKind, Timer, TokenId, UsageIncrement, WorkRef, WorktreeId,
 };
 use segue_core::ports::{Change, Conflict, Missing, PlacedTask};
 use segue_core::rules::usage::day;
@@ -79,6 +79,9 @@ impl Tables {
             Change::ForgetWorktree(worktree) => {
                 self.worktree_mut(worktree)?;
                 self.worktrees.retain(|it| it.id != worktree);
+            }
+            Change::CheckChildren { parent, child, limit } => {
+                self.check_children(parent, child, limit)?;
             }
             Change::AddTask(task) => self.add_task(*task)?,
             Change::SetTask { task, from } => self.set_task(*task, from)?,
@@ -296,6 +299,27 @@ impl Tables {
         }
         let place = self.tasks.last().map_or(1, |it| it.place + 1);
         self.tasks.push(PlacedTask { place, task });
+        Ok(())
+    }
+
+    fn check_children(&mut self, parent: SessionId, child: WorkRef, limit: u32) -> Result<()> {
+        let session = self.session_mut(parent)?.address();
+        let is_own = |task: &Task| {
+            task.order.spawner.as_ref().is_some_and(|spawner| spawner.session == parent)
+        };
+        let tasks = || self.tasks.iter().map(|it| &it.task).filter(|task| is_own(task));
+        let open_tasks =
+            tasks().filter(|it| !it.state.has_ended() && WorkRef::Task(it.id) != child).count();
+        let is_open = |it: &&Session| {
+            it.parent == Some(parent)
+                && WorkRef::Session(it.id) != child
+                && self.has_open_launch(it.id)
+                && !tasks().any(|task| task.session == Some(it.id))
+        };
+        let open = open_tasks + self.sessions.iter().filter(is_open).count();
+        if open >= limit as usize {
+            return Err(Conflict::TooManyChildren { session, limit }.into());
+        }
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use segue_core::api::{RunRequest, StartedSession};
 use segue_core::flows::look::SelectionMode;
 use segue_core::flows::run::{self, EarlierRun};
 use segue_core::flows::{SessionState, caller_environment, tasks};
-use segue_core::model::{Environment, Principal, RequestKey};
+use segue_core::model::{Environment, Principal, RequestKey, WorkRef};
 use segue_core::ports::{Commit, SessionQuery};
 use segue_core::rules::accounts::StartRequester;
 use segue_core::{Error, Result};
@@ -39,18 +39,22 @@ pub(crate) async fn run(
     let environment = &request.caller.environment;
     let worktree = supervisor.make_worktree(plan.worktree.as_ref(), environment).await?;
     for _ in 0..MAX_NAMES_TRIED {
+        let session = plan.session(ports).await?;
+        let child = WorkRef::Session(session.id);
+        let changes = tasks::limit_in_commit(principal, child, &limits);
         let start = Start {
             message: plan.prompt.clone(),
             environment: request.caller.environment.clone(),
             trigger: StartTrigger::now(StartRequester::One),
             request: key,
             worktree: worktree.as_ref().map(|made| made.event.clone()),
-            same_commit: Commit::default(),
+            same_commit: Commit { changes, events: Vec::new() },
         };
-        let inbox = supervisor.start_actor(SessionState::new(plan.session(ports).await?));
+        let inbox = supervisor.start_actor(SessionState::new(session));
         match ask(&inbox, |reply| SessionRequest::Start { start: Box::new(start), reply }).await {
             Err(error) if plan.may_try_another_name(&error) => {}
             result => {
+                let result = result.map_err(|error| tasks::explained(principal, error));
                 return result.map(|session| StartedSession { session, notices: plan.notices });
             }
         }

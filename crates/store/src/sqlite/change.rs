@@ -78,6 +78,9 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
             worktrees::set_set_up(transaction, *worktree, *is_set_up)
         }
         Change::ForgetWorktree(worktree) => worktrees::forget(transaction, *worktree),
+        Change::CheckChildren { parent, child, limit } => {
+            tasks::check_children(transaction, *parent, *child, *limit)
+        }
         Change::AddTask(task) => tasks::add(transaction, task),
         Change::SetTask { task, from } => tasks::set(transaction, task, *from),
         Change::PutPlan { plan, from } => plans::put(transaction, plan, *from),

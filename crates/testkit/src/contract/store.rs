@@ -122,6 +122,8 @@ macro_rules! store_contract {
             a_session_can_take_the_name_that_another_session_gives_up
             a_new_trust_of_a_folder_replaces_the_old_one
             messages_are_returned_in_order_and_can_be_filtered_by_session
+            senders_of_the_newest_messages_of_two_sessions_are_returned
+            repetition_of_a_session_is_kept_until_it_is_replaced
             a_message_can_change_its_state_until_it_is_delivered
             messages_of_unknown_sessions_and_unknown_messages_are_refused
             a_query_returns_the_tasks_that_meet_all_of_its_conditions
@@ -129,6 +131,7 @@ macro_rules! store_contract {
             a_key_stands_for_one_task
             a_task_is_replaced_only_if_its_state_is_the_expected_one
             a_task_keeps_its_record_when_its_session_is_removed
+            a_child_above_the_limit_of_its_parent_is_a_conflict
             usage_is_added_to_its_session_and_day
             usage_of_a_source_is_added_only_from_its_current_cursor
             usage_stays_when_its_session_is_removed

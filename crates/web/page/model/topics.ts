@@ -23,6 +23,7 @@ const SIMPLE: Record<string, Topic[]> = {
   plan_changed: ["tasks", "plans", "gates"],
   plan_gate_reached: ["tasks", "plans", "gates"],
   plan_gate_approved: ["tasks", "plans", "gates"],
+  report_dropped: ["tasks"],
   reply_changed: ["tasks"],
   worktree_made: ["worktrees"],
   worktree_removed: ["worktrees", "disk"],

@@ -2,6 +2,7 @@
 //!
 //! A shell below a real holder takes the place of the agent of a session.
 
+use segue_testkit::events::Events;
 use segue_testkit::scene::{self, text};
 use segue_testkit::stand_in::StandIn;
 use segue_testkit::{World, conversation, launches};
@@ -87,6 +88,38 @@ fn agent_may_use_only_its_own_children_and_only_within_its_limits() {
 }
 
 #[test]
+fn parallel_starts_of_an_agent_do_not_exceed_the_limit_of_children() {
+    let world = world_with_fox();
+    let settings = world.segue_home().join("config.toml");
+    let known = std::fs::read_to_string(&settings).unwrap_or_default();
+    let limits = "[tasks]\nchildren = 3\nstarts_per_minute = 1000\n";
+    std::fs::write(&settings, format!("{known}\n{limits}")).unwrap();
+    let agent = StandIn::with_new_daemon(&world, &world.session("fox"));
+    let parallel = |command: &str| {
+        let all: String = (0..12).map(|number| format!("{command} >o{number} 2>&1 & ")).collect();
+        agent.run(&format!("{all} wait; cat o*"))
+    };
+    let outcome = parallel("$SEGUE task add --agent coder /hang");
+    let refused = outcome.stdout.matches("`children` under `[tasks]`").count();
+    let tasks = world.json(["task", "ls", "--json"])["tasks"].as_array().unwrap().clone();
+    assert_eq!((tasks.len(), refused), (3, 9), "{outcome:#?}");
+    for task in &tasks {
+        world.ok(["task", "cancel", text(task, "id")]);
+        wait(&world, text(task, "id"));
+    }
+    let outcome = parallel("$SEGUE run -d hello");
+    let refused = outcome.stdout.matches("`children` under `[tasks]`").count();
+    let fox = world.session("fox")["id"].clone();
+    let is_child = |session: &&Value| {
+        let (_, record) = launches::newest(&world, session);
+        let parent = record.session.parent.map(|id| id.to_string());
+        parent.as_deref() == fox.as_str() && session["status"] != "ended"
+    };
+    let children = world.sessions().iter().filter(is_child).count();
+    assert_eq!((children, refused), (3, 9), "{outcome:#?}");
+}
+
+#[test]
 fn agent_may_not_add_a_task_for_an_agent_with_a_looser_permission() {
     let world = world_with_coder();
     scene::write_project(
@@ -128,6 +161,28 @@ fn report_of_a_child_reaches_its_parent_once_quoted_with_the_name_of_the_child()
         "Your child `{address}` reports that its work is done:\n\n````\nit is ```done```\n````"
     );
     assert_eq!(received.iter().filter(|it| **it == expected).count(), 1, "{received:?}");
+}
+
+#[test]
+fn report_to_a_removed_session_is_dropped_and_stays_with_its_task() {
+    let world = world_with_fox();
+    let fox = world.session("fox");
+    let child = {
+        let agent = StandIn::with_new_daemon(&world, &fox);
+        add_child(&agent, "/hang")
+    };
+    world.ok(["stop", "fox"]);
+    world.ok(["rm", "fox", "--yes"]);
+    world.ok(["task", "cancel", &child]);
+    assert_eq!(wait(&world, &child)["state"], "cancelled");
+    let mut events = Events::of(&world);
+    let dropped = events.wait_for(|event| event["kind"] == "report_dropped").unwrap();
+    let expected = format!("the report of task {child} to session {}", text(&fox, "id"));
+    assert!(text(&dropped, "text").starts_with(&expected), "{dropped}");
+    scene::kill_daemon(&world);
+    world.ok(["ls"]);
+    let log = world.ok(["log", "--json", "--last", "100000"]);
+    assert_eq!(log.matches("\"report_dropped\"").count(), 1, "{log}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::flows::run::RunPlan;
 use crate::flows::{select, unattended, worktrees};
 use crate::model::{
     BranchName, IssueRef, Principal, Session, Task, TaskId, TaskKey, TaskMode, TaskOrder,
-    TaskPriority,
+    TaskPriority, WorkRef,
 };
 use crate::ports::{Change, Commit, Conflict, PlacedTask, Ports, TaskQuery};
 use crate::rules::scope::RestrictedAction;
@@ -53,7 +53,8 @@ pub async fn add(
     let order = order(ports, principal, request, id).await?;
     let task = Task { key, ..Task::queued(id, order, ports.clock.now()) };
     prompt::check(ports, &task).await?;
-    let mut changes = vec![Change::AddTask(Box::new(task.clone()))];
+    let mut changes = children::limit_in_commit(principal, WorkRef::Task(id), limits);
+    changes.push(Change::AddTask(Box::new(task.clone())));
     changes.extend(same_commit(&task)?);
     let commit = Commit { changes, events: vec![event(ports, &task, None)] };
     failpoint::hit("task.add.before");
@@ -64,7 +65,7 @@ pub async fn add(
         Err(error) if is_key_taken(&error) => {
             with_key(ports, task.key.as_ref()).await?.ok_or(error)
         }
-        Err(error) => Err(error),
+        Err(error) => Err(children::explained(principal, error)),
         Ok(_) => by_id(ports, task.id).await,
     }
 }

@@ -9,9 +9,11 @@ use crate::error::{Error, Kind, Result};
 use crate::flows::usage;
 use crate::model::{
     Principal, Session, SessionId, Task, TaskId, TaskMode, TaskSpawner, TaskState, TaskStateKind,
-    Usage,
+    Usage, WorkRef,
 };
-use crate::ports::{PlacedTask, Ports, SessionActivity, SessionQuery, TaskQuery, UsageQuery};
+use crate::ports::{
+    Change, Conflict, PlacedTask, Ports, SessionActivity, SessionQuery, TaskQuery, UsageQuery,
+};
 use crate::rules::scope::RestrictedAction;
 use crate::rules::task_tree::{TreeFacts, TreeLimits, TreeRefusal, refusal};
 
@@ -74,6 +76,24 @@ pub async fn check_limits(ports: &Ports, principal: &Principal, limits: &TreeLim
     let Principal::Agent(own) = principal else { return Ok(()) };
     let facts = facts(ports, own, limits).await?;
     refusal(limits, &facts).map_or(Ok(()), |refusal| Err(refused(own, refusal)))
+}
+
+/// Returns the change that checks the number of children in the commit that adds a child: requests that
+/// arrive together all pass a check before. Empty for the user, who may always start something.
+pub fn limit_in_commit(principal: &Principal, child: WorkRef, limits: &TreeLimits) -> Vec<Change> {
+    let Principal::Agent(own) = principal else { return Vec::new() };
+    vec![Change::CheckChildren { parent: own.id, child, limit: limits.children }]
+}
+
+/// Returns the error of a start. If the commit found too many children, it is the error for an agent
+/// that may not start a child now.
+pub fn explained(principal: &Principal, error: Error) -> Error {
+    match (principal, error.conflict.as_deref()) {
+        (Principal::Agent(own), Some(Conflict::TooManyChildren { limit, .. })) => {
+            refused(own, TreeRefusal::TooManyChildren { limit: *limit })
+        }
+        _ => error,
+    }
 }
 
 /// Returns the error for an agent that may not start a child now.

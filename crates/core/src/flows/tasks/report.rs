@@ -7,10 +7,10 @@ use jiff::SignedDuration;
 use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::model::{
-    AgentReport, ChildReport, MessageId, Principal, ReportedState, Session, SessionId, Task,
-    TaskId, WorkRef,
+    AgentReport, ChildReport, EventPayload, MessageId, NewEvent, Principal, ReportedState, Session,
+    SessionId, Task, TaskId, WorkRef,
 };
-use crate::ports::{AgentReportQuery, Change, Commit, Conflict, Ports, TaskQuery};
+use crate::ports::{AgentReportQuery, Change, Commit, Conflict, Ports, SessionQuery, TaskQuery};
 use crate::rules::tasks::{MAX_REPORT_BYTES, agent_report_text, report_text};
 
 use super::children::current_task;
@@ -117,7 +117,8 @@ pub async fn reported_failure(ports: &Ports, task: &Task) -> Result<Option<Strin
 }
 
 /// Returns the reports that can be sent now, with the sessions that get them. The reports to a
-/// parent without a session are left out. `parent` is the only parent to look for.
+/// parent without a session are left out. Reports to a session that was removed are dropped: nobody
+/// can get them, and the task keeps its result. `parent` is the only parent to look for.
 pub async fn due_reports(
     ports: &Ports,
     parent: Option<WorkRef>,
@@ -139,7 +140,31 @@ pub async fn due_reports(
         WorkRef::Task(task) => Some((*sessions.get(&task)?, report)),
         WorkRef::Session(session) => Some((session, report)),
     };
-    Ok(reports.into_iter().filter_map(with_session).collect())
+    let due: Vec<(SessionId, ChildReport)> = reports.into_iter().filter_map(with_session).collect();
+    let ids: BTreeSet<SessionId> = due.iter().map(|(session, _)| *session).collect();
+    let query = SessionQuery::ids(ids.into_iter().collect());
+    let known = ports.store.sessions(&query).await?.into_iter().map(|it| it.session.id);
+    let known: BTreeSet<SessionId> = known.collect();
+    let (due, lost): (Vec<_>, Vec<_>) = due.into_iter().partition(|(id, _)| known.contains(id));
+    for (session, report) in lost {
+        drop_report(ports, session, &report).await?;
+    }
+    Ok(due)
+}
+
+/// Deletes the record of a report whose receiver was removed, and records that in the log.
+async fn drop_report(ports: &Ports, parent: SessionId, report: &ChildReport) -> Result<()> {
+    let child = match report.child {
+        WorkRef::Task(task) => format!("task {task}"),
+        WorkRef::Session(session) => format!("session {session}"),
+    };
+    let payload = EventPayload::ReportDropped { child, parent };
+    let event = NewEvent { at: ports.clock.now(), session: None, launch: None, payload };
+    let changes = vec![Change::SendChildReport(report.message)];
+    match ports.store.commit(Commit { changes, events: vec![event] }).await {
+        Err(error) if is_report_sent(&error) => Ok(()),
+        result => result.map(drop),
+    }
 }
 
 /// Returns the commit that records that a report is sent. It belongs into the commit that queues the

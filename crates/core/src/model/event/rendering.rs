@@ -70,6 +70,9 @@ impl fmt::Display for EventPayload {
             Self::RepetitionOver { kind, by_person } => {
                 f.write_str(repetition_over(*kind, *by_person))
             }
+            Self::ReportDropped { child, parent } => {
+                write!(f, "the report of {child} to session {parent}, which was removed")
+            }
             Self::TurnInterrupted { method } => f.write_str(turn_interrupted(*method)),
             Self::HandedOver { from, to, form } => write!(f, "{from} → {to} ({})", form.word()),
             Self::Renamed { from, to } => write!(f, "{from} is called {to} now"),

@@ -35,6 +35,14 @@ fn questions() -> SentenceCases {
     ]
 }
 
+fn reports() -> SentenceCases {
+    let (child, parent) = ("task 1".to_owned(), SessionId::new(Uuid::nil()));
+    vec![(
+        EventPayload::ReportDropped { child, parent },
+        "the report of task 1 to session 00000000-0000-0000-0000-000000000000, which was removed",
+    )]
+}
+
 fn repetitions() -> SentenceCases {
     use RepetitionKind::{Messages, ToolCalls};
     let found =
@@ -348,6 +356,7 @@ fn every_kind_of_payload_is_rendered_and_read_back_from_json() {
         sessions(),
         questions(),
         repetitions(),
+        reports(),
         launches(),
         launch_ends(),
         transcripts(),

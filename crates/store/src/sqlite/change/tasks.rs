@@ -2,7 +2,7 @@
 
 use rusqlite::Transaction;
 use segue_core::model::{
-    AgentReport, ChildReport, IssueKey, MessageId, SessionId, Task, TaskStateKind,
+    AgentReport, ChildReport, IssueKey, MessageId, SessionId, Task, TaskStateKind, WorkRef,
 };
 use segue_core::ports::{Conflict, MAX_AGENT_REPORTS, Missing};
 
@@ -54,6 +54,34 @@ pub(super) fn add(transaction: &Transaction<'_>, task: &Task) -> Result<(), Sqli
         task.result.as_ref().map(Json),
         order.spawner.as_ref().map(|spawner| spawner.session.to_string()),
     ])?;
+    Ok(())
+}
+
+/// The children of a session: tasks, and sessions that belong to no task. `?2` is left out.
+const OPEN_CHILDREN: &str = "
+    SELECT (SELECT count(*) FROM tasks
+            WHERE spawner = ?1 AND state IN ('queued', 'running', 'waiting') AND id <> ?2)
+         + (SELECT count(*) FROM sessions s
+            WHERE s.parent = ?1 AND s.id <> ?2
+              AND EXISTS (SELECT 1 FROM launches WHERE session = s.id AND ended IS NULL)
+              AND NOT EXISTS (SELECT 1 FROM tasks WHERE spawner = ?1 AND session = s.id))";
+
+pub(super) fn check_children(
+    transaction: &Transaction<'_>,
+    parent: SessionId,
+    child: WorkRef,
+    limit: u32,
+) -> Result<(), SqliteFault> {
+    let session = address(transaction, parent)?;
+    let child = match child {
+        WorkRef::Task(task) => task.to_string(),
+        WorkRef::Session(session) => session.to_string(),
+    };
+    let mut statement = transaction.prepare_cached(OPEN_CHILDREN)?;
+    let open: u32 = statement.query_row((Word(&parent), child), |row| row.get(0))?;
+    if open >= limit {
+        return Err(Conflict::TooManyChildren { session, limit }.into());
+    }
     Ok(())
 }
 

@@ -293,6 +293,41 @@ pub async fn a_report_to_a_parent_is_kept_until_it_is_sent_once(backend: &impl B
     assert_eq!(store.child_reports(None).await.unwrap(), reports[1..]);
 }
 
+pub async fn a_child_above_the_limit_of_its_parent_is_a_conflict(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let [own, other] = ["own", "other"].map(|name| samples.session("shop", name));
+    let sessions = [&own, &other].map(|it| Change::CreateSession(Box::new(it.clone())));
+    store.commit(commit(sessions)).await.unwrap();
+    let child = |parent: SessionId| {
+        let mut task = task(&samples, "coder");
+        task.order.spawner = Some(TaskSpawner { session: parent, permission: Permission::Ask });
+        task
+    };
+    let check = |child: &Task| Change::CheckChildren {
+        parent: own.id,
+        child: WorkRef::Task(child.id),
+        limit: 2,
+    };
+    let add_checked = async |child: &Task| {
+        let changes = [check(child), Change::AddTask(Box::new(child.clone()))];
+        store.commit(commit(changes)).await
+    };
+    add(&*store, &[&child(other.id)]).await.unwrap();
+    let [first, second, third] = [(); 3].map(|()| child(own.id));
+    add_checked(&first).await.unwrap();
+    add_checked(&second).await.unwrap();
+    assert_conflict(add_checked(&third).await, &["2 children"]);
+    // A child does not count itself.
+    store.commit(commit([check(&second)])).await.unwrap();
+    let ended = Task { state: TaskState::Cancelled, ..first.clone() };
+    let change = Change::SetTask { task: Box::new(ended), from: TaskStateKind::Queued };
+    store.commit(commit([change])).await.unwrap();
+    add_checked(&third).await.unwrap();
+    let unknown = SessionId::new(Uuid::now_v7());
+    let check = Change::CheckChildren { parent: unknown, child: WorkRef::Task(first.id), limit: 9 };
+    assert_refused(store.commit(commit([check])).await, Kind::NotFound, &[&unknown.to_string()]);
+}
+
 pub async fn the_newest_reports_of_an_agent_are_kept(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let [own, other] = [1, 2].map(|_| SessionId::new(Uuid::now_v7()));
