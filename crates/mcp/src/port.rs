@@ -16,6 +16,12 @@ pub trait ApiCalls: Debug + Send + Sync + 'static {
     /// Returns the working folder and the environment for requests that start an agent.
     fn caller(&self) -> Caller;
 
+    /// Returns whether the calls come from inside an agent. Only the daemon decides about rights; this
+    /// decides which tools are listed.
+    fn is_agent(&self) -> bool {
+        false
+    }
+
     /// Sends a request and returns the body of the answer. The first request may have to connect. If
     /// the connection breaks, the request is sent again, and a change is still carried out once.
     async fn send(&self, call: ApiCall) -> Result<Value>;

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::port::ApiCalls;
-use crate::tools::ToolEntry;
+use crate::tools::{ToolAudience, ToolEntry};
 use crate::{answers, prompts, resources, tools};
 
 /// How often a call that takes long reports progress. Clients give up after 60 seconds without it.
@@ -133,7 +133,11 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::all().iter().map(tool).collect()))
+        // A tool that the daemon always refuses would only cost the agent tokens and turns.
+        let is_agent = self.api.is_agent();
+        let is_listed = |it: &&ToolEntry| !is_agent || it.audience == ToolAudience::All;
+        let listed = tools::all().iter().filter(is_listed);
+        Ok(ListToolsResult::with_all_items(listed.map(tool).collect()))
     }
 
     async fn call_tool(

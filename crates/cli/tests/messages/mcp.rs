@@ -1,6 +1,8 @@
 //! `segue mcp` with the demo agent: its tools, its end, and restarts of the daemon.
 
 use rustix::process::Signal;
+use segue_testkit::events::Events;
+use segue_testkit::scene::text;
 use segue_testkit::stand_in::StandIn;
 use segue_testkit::{ToolClient, processes, scene};
 use serde_json::{Value, json};
@@ -142,11 +144,16 @@ fn lines(tool: &str, arguments: &Value) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// Sends lines to a server inside an agent. Returns the response with the id 1.
+fn response_to(agent: &StandIn<'_>, lines: &str) -> Value {
+    let outcome = agent.run(&format!("$SEGUE mcp <<'END'\n{lines}END\n"));
+    let mut answers = outcome.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    answers.find(|it: &Value| it["id"] == 1).unwrap()
+}
+
 /// Calls a tool as an agent. Returns whether it failed, and its text.
 fn call_as(agent: &StandIn<'_>, tool: &str, arguments: &Value) -> (bool, String) {
-    let outcome = agent.run(&format!("$SEGUE mcp <<'END'\n{}END\n", lines(tool, arguments)));
-    let mut answers = outcome.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
-    let answer: Value = answers.find(|it: &Value| it["id"] == 1).unwrap();
+    let answer = response_to(agent, &lines(tool, arguments));
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     (answer["result"]["isError"] == true, text.to_owned())
 }
@@ -183,4 +190,71 @@ fn server_inside_an_agent_has_the_rights_of_its_session() {
     let (failed, text) = call_as(&coder, "agent_start", &json!({"vendor": "demo", "name": "kid"}));
     assert!(!failed && text.contains("/kid"), "{text}");
     assert_eq!(world.sessions().len(), 3);
+}
+
+#[test]
+fn tools_that_only_a_person_may_use_are_not_listed_inside_an_agent() {
+    let world = agent("coder");
+    let for_people = ["agent_handoff", "plan_apply", "plan_show"];
+    let names = |answer: &Value| -> Vec<String> {
+        let tools = answer["result"]["tools"].as_array().unwrap().iter();
+        tools.map(|tool| text(tool, "name").to_owned()).collect()
+    };
+    let all = names(&ToolClient::start(&world).request("tools/list", &json!({})));
+    assert!(for_people.iter().all(|name| all.contains(&(*name).to_owned())), "{all:?}");
+    let coder = StandIn::with_new_daemon(&world, &world.session("coder"));
+    let list = lines("", &json!({})).replace("tools/call", "tools/list");
+    let listed = names(&response_to(&coder, &list));
+    let expected: Vec<String> =
+        all.into_iter().filter(|name| !for_people.contains(&name.as_str())).collect();
+    assert_eq!(listed, expected);
+    for (tool, arguments) in
+        [("plan_apply", json!({"text": "name = \"x\""})), ("plan_show", json!({"plan": "x"}))]
+    {
+        let (failed, text) = call_as(&coder, tool, &arguments);
+        assert!(failed && text.contains("an agent may not use"), "{tool}: {text}");
+    }
+}
+
+#[test]
+fn plan_is_applied_changed_and_shown_with_the_tools() {
+    let world = crate::world();
+    scene::write_agents(&world, "shop", &["coder"]);
+    let mut client = ToolClient::start(&world);
+    let plan = |prompt: &str| {
+        format!(
+            "name = \"release\"\n[tasks.build]\nagent = \"coder\"\nprompt = \"{prompt}\"\n\
+             [tasks.check]\nneeds = [\"build\"]\nvendor = \"demo\"\n\
+             prompt = \"remember the word birch\"\n"
+        )
+    };
+    let wrong = plan("hello").replace("agent", "agnet");
+    let refused = client.try_call("plan_apply", &json!({"text": wrong})).unwrap_err();
+    assert!(refused.contains("line 3") && refused.contains("agnet"), "{refused}");
+    let applied = client.call("plan_apply", &json!({"text": plan("remember the word amber")}));
+    assert_eq!(applied["plan"], "shop/release");
+    assert_eq!(applied["changes"], json!({"build": "added", "check": "added"}), "{applied}");
+    let again = client.call("plan_apply", &json!({"text": plan("remember the word amber")}));
+    assert_eq!((&again["changes"], &again["unchanged"]), (&json!({}), &json!(2)), "{again}");
+    let mut events = Events::of(&world);
+    let shown = loop {
+        let shown = client.call("plan_show", &json!({"plan": "release"}));
+        if shown["state"] == "done" {
+            break shown;
+        }
+        events.wait_for(|event| text(event, "kind").ends_with("_changed")).unwrap();
+    };
+    let tasks = shown["tasks"].as_array().unwrap();
+    let names: Vec<(&str, &str)> =
+        tasks.iter().map(|task| (text(task, "name"), text(task, "status"))).collect();
+    assert_eq!(names, [("build", "done"), ("check", "done")], "{shown}");
+    // The task without an agent has a session of its vendor, with the permission `ask`.
+    let waited = client.call("task_wait", &json!({"task": tasks[1]["task"]}));
+    assert!(waited.to_string().contains("I will remember birch."), "{waited}");
+    let record = &world.json(["task", "show", text(&tasks[1], "task"), "--json"])["task"];
+    let sessions = world.sessions();
+    let session = sessions.iter().find(|it| it["session"] == record["session"]).unwrap();
+    assert_eq!((&session["vendor"], &session["agent"]), (&json!("demo"), &Value::Null));
+    let unknown = client.try_call("plan_show", &json!({"plan": "owl"})).unwrap_err();
+    assert!(unknown.contains("`owl`"), "{unknown}");
 }

@@ -15,8 +15,8 @@ use segue_core::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::McpTool;
 use super::waiting::{ANSWER_MARGIN, MAX_SECONDS};
+use super::{McpTool, ToolAudience};
 use crate::answers;
 use crate::port::{ApiCalls, ask, change, get};
 
@@ -297,6 +297,7 @@ impl McpTool for AgentHandoff {
     const DESCRIPTION: &'static str = "Continues the conversation of an agent with another vendor, \
         in a new session. The old agent ends after its turn.";
     const IS_READ_ONLY: bool = false;
+    const AUDIENCE: ToolAudience = ToolAudience::People;
     type Parameters = HandoffParameters;
 
     async fn call(api: Arc<dyn ApiCalls>, parameters: HandoffParameters) -> Result<Value> {

@@ -29,12 +29,22 @@ trait McpTool {
     const IS_READ_ONLY: bool;
     /// The tool waits for an agent. The end of the client's input ends the wait.
     const WAITS: bool = false;
+    const AUDIENCE: ToolAudience = ToolAudience::All;
     type Parameters: DeserializeOwned + JsonSchema + Send;
 
     fn call(
         api: Arc<dyn ApiCalls>,
         parameters: Self::Parameters,
     ) -> impl Future<Output = Result<Value>> + Send;
+}
+
+/// Who may use a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolAudience {
+    All,
+    /// People, and programs that they start. The daemon refuses the tool to agents, so it is not
+    /// listed for them.
+    People,
 }
 
 type ToolFuture = Pin<Box<dyn Future<Output = Result<Value>> + Send>>;
@@ -46,6 +56,7 @@ pub(crate) struct ToolEntry {
     pub(crate) description: &'static str,
     pub(crate) is_read_only: bool,
     pub(crate) waits: bool,
+    pub(crate) audience: ToolAudience,
     pub(crate) schema: fn() -> Map<String, Value>,
     call: fn(Arc<dyn ApiCalls>, Value) -> ToolFuture,
 }
@@ -56,6 +67,7 @@ const fn entry<T: McpTool + 'static>() -> ToolEntry {
         description: T::DESCRIPTION,
         is_read_only: T::IS_READ_ONLY,
         waits: T::WAITS,
+        audience: T::AUDIENCE,
         schema: schemas::parameters::<T::Parameters>,
         call: |api, arguments| {
             Box::pin(async move {

@@ -10,7 +10,7 @@ use segue_core::api::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::McpTool;
+use super::{McpTool, ToolAudience};
 use crate::answers;
 use crate::port::{ApiCalls, ask, change};
 
@@ -34,6 +34,7 @@ impl McpTool for PlanApply {
         the right order. Applying a changed plan again changes only what differs; running tasks go \
         on. An error names the line, and nothing is started.";
     const IS_READ_ONLY: bool = false;
+    const AUDIENCE: ToolAudience = ToolAudience::People;
     type Parameters = PlanApplyParameters;
 
     async fn call(api: Arc<dyn ApiCalls>, parameters: PlanApplyParameters) -> Result<Value> {
@@ -62,6 +63,7 @@ impl McpTool for PlanShow {
     const DESCRIPTION: &'static str = "Shows how far a plan is: its state, and the status of each of \
         its tasks. Call `task_wait` with the `task` of a task to wait for it.";
     const IS_READ_ONLY: bool = true;
+    const AUDIENCE: ToolAudience = ToolAudience::People;
     type Parameters = PlanShowParameters;
 
     async fn call(api: Arc<dyn ApiCalls>, parameters: PlanShowParameters) -> Result<Value> {

@@ -70,6 +70,10 @@ impl ApiCalls for DaemonCalls {
         self.caller.get_or_init(find).clone()
     }
 
+    fn is_agent(&self) -> bool {
+        self.local.is_inside_agent()
+    }
+
     async fn send(&self, call: ApiCall) -> Result<Value> {
         let client = self.client().await?;
         let method = match call.method {

@@ -22,7 +22,7 @@ use tokio::time::{sleep, timeout};
 
 use super::Daemon;
 use crate::network::{self, ListenerInbox};
-use crate::routes::{self, PeerInfo};
+use crate::routes::{self, PeerInfo, ServedRoutes};
 
 /// How long requests in progress may take after the daemon was asked to stop. Requests that only
 /// wait are ended at once.
@@ -142,6 +142,7 @@ impl ServedConnection {
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer.clone()));
             request.extensions_mut().insert(lease.clone());
+            request.extensions_mut().insert(ServedRoutes(router.clone()));
             router.call(request)
         });
         let http = self.http().serve_connection(TokioIo::new(stream), service).with_upgrades();

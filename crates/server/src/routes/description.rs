@@ -1,14 +1,15 @@
 //! Describes a route by the signature of its function. So the OpenAPI document cannot differ from
 //! what the route reads and answers.
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, Uri};
+use axum::{Extension, Json};
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
+use super::ServedRoutes;
 use super::browser::LoggedInBrowser;
 use super::inputs::{PathValue, QueryValues};
 use super::terminal::WebSocketUpgrade;
@@ -121,6 +122,7 @@ invisible!(
     HeaderMap,
     Uri,
     ConnectInfo<PeerInfo>,
+    Extension<ServedRoutes>,
     WebSocketUpgrade,
 );
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
 use http_body_util::Full;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
@@ -20,14 +21,19 @@ use serde_json::{Value, json};
 
 use super::caller::PeerInfo;
 use super::description::{DescribedAnswer, OperationDraft};
-use super::{App, ErrorResponse, MAX_REQUEST_BYTES, not_utf8};
+use super::{ErrorResponse, MAX_REQUEST_BYTES, not_utf8};
 
 /// The path of the MCP server.
 const PATH: &str = "/mcp";
 
+/// All routes of the daemon, as they serve the connection of a request. Building them takes much longer
+/// than a request.
+#[derive(Clone)]
+pub(crate) struct ServedRoutes(pub(crate) TowerToHyperService<Router>);
+
 /// Answers a message of the protocol.
 pub(crate) async fn answer(
-    State(app): State<App>,
+    Extension(routes): Extension<ServedRoutes>,
     ConnectInfo(peer): ConnectInfo<PeerInfo>,
     headers: HeaderMap,
     body: Bytes,
@@ -41,7 +47,7 @@ pub(crate) async fn answer(
     *request.uri_mut() = PATH.parse().map_err(not_utf8)?;
     let own = [AUTHORIZATION, HOST];
     let own = own.into_iter().filter_map(|name| Some((name.clone(), headers.get(name)?.clone())));
-    let calls = RouteCalls { app, peer, headers: own.collect() };
+    let calls = RouteCalls { routes, peer, headers: own.collect() };
     *request.headers_mut() = headers;
     Ok(McpAnswer(McpHttp::answer(Arc::new(calls), request).await.map(Body::new)))
 }
@@ -68,7 +74,7 @@ impl DescribedAnswer for McpAnswer {
 
 /// Sends the calls of tools to the routes of this daemon, as the sender of the MCP message.
 struct RouteCalls {
-    app: App,
+    routes: ServedRoutes,
     peer: PeerInfo,
     /// The headers that show who the sender is.
     headers: HeaderMap,
@@ -104,8 +110,7 @@ impl ApiCalls for RouteCalls {
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(CONTENT_TYPE, json);
         request.extensions_mut().insert(ConnectInfo(self.peer.clone()));
-        let router = TowerToHyperService::new(super::router(Arc::clone(&self.app)));
-        let response = router.call(request).await.unwrap_or_else(|never| match never {});
+        let response = self.routes.0.call(request).await.unwrap_or_else(|never| match never {});
         let is_success = response.status().is_success();
         let body = to_bytes(response.into_body(), MAX_REQUEST_BYTES).await;
         let unreadable = |error: &dyn std::fmt::Display| {

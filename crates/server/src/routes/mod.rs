@@ -50,6 +50,7 @@ use serde::Serialize;
 use self::declarations::table;
 use self::table::documentation_rows;
 
+pub(crate) use self::mcp::ServedRoutes;
 pub(crate) use caller::{Admitted, NetworkPeer, PeerInfo, RequestingProcess};
 pub(crate) use once::RequestIdHeader;
 pub(crate) use problem::ErrorResponse;
