@@ -8,7 +8,7 @@ CARGO ?= cargo
 # program that people run is never built with them.
 TEST_TARGET := target/failpoints
 
-.PHONY: help run test bench fuzz fmt check docs picture pictures web setup tools vendors payloads clients inspector acp code-server browser conformance soak
+.PHONY: help run test bench fuzz fmt check docs picture pictures web setup tools vendors payloads clients inspector mcp-conformance acp code-server browser conformance soak
 
 help:
 	@echo "make run      start a fleet of demo agents, and a shell to kill it and bring it back"
@@ -29,7 +29,7 @@ run: setup web
 	@$(CARGO) build --quiet -p segue-cli -p segue-testkit --bin segue --bin tour
 	@target/debug/tour
 
-test: setup tools vendors payloads clients inspector acp code-server browser check
+test: setup tools vendors payloads clients inspector mcp-conformance acp code-server browser check
 	@./scripts/web test
 	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
 
@@ -108,6 +108,10 @@ clients: vendors
 
 inspector: vendors
 	@./scripts/inspector
+
+# After `inspector`, which installs the version of Node that it needs.
+mcp-conformance: inspector
+	@./scripts/mcp-conformance
 
 # After `vendors`, which installs npm.
 acp: vendors

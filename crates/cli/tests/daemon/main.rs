@@ -5,6 +5,7 @@
 mod concurrency;
 mod http;
 mod inspector;
+mod mcp_conformance;
 mod serve;
 mod unreachable;
 mod unresponsive;
