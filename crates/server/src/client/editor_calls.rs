@@ -17,6 +17,7 @@ use segue_core::model::{Environment, MessageId, RequestId, SessionId};
 use segue_core::{Error, Kind, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::time::Instant;
 
 use super::Client;
 use super::editor_feeds::{ConversationFeed, SessionEvents};
@@ -27,8 +28,12 @@ use crate::wiring::{self, Local};
 /// How long a request inside an agent waits for a daemon, which the agent may not start itself.
 const DAEMON_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A request to a daemon that stops is sent to the next daemon, at most this many times.
-const ATTEMPTS: usize = 20;
+/// A request to a daemon that stops is sent to the next daemon. After this many failures, one directly
+/// after the other, there is another reason.
+const ATTEMPTS: usize = 3;
+
+/// A failure after a longer time is not directly after the one before.
+const QUICK_FAILURE: Duration = Duration::from_secs(1);
 
 /// At most this many connections stay open between requests.
 const MAX_IDLE_CONNECTIONS: usize = 4;
@@ -85,18 +90,20 @@ impl EditorCalls {
         let mut attempt = 1;
         loop {
             let client = self.client().await?;
+            let began = Instant::now();
             let answer = match id {
                 Some(id) => client.line.change_as(id, path, body).await,
                 None => client.line.ask(method.clone(), path, body).await,
             };
-            match answer {
-                Err(error) if error.kind == Kind::Unavailable && attempt < ATTEMPTS => attempt += 1,
-                Err(error) if error.kind == Kind::Unavailable => return Err(error),
-                answer => {
-                    self.keep(client);
-                    return answer;
-                }
+            if !matches!(&answer, Err(error) if error.kind == Kind::Unavailable) {
+                self.keep(client);
+                return answer;
             }
+            let is_quick = began.elapsed() < QUICK_FAILURE;
+            if is_quick && attempt == ATTEMPTS {
+                return answer;
+            }
+            attempt = if is_quick { attempt + 1 } else { 1 };
         }
     }
 
