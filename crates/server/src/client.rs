@@ -6,6 +6,7 @@ mod editor_feeds;
 mod housekeeping;
 mod network;
 mod plans;
+mod pool;
 mod tasks;
 mod tool_calls;
 

@@ -1,7 +1,7 @@
 //! The port of the ACP agent to the daemon, for `segue acp`.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,20 +13,17 @@ use segue_core::api::{
     ResumeAnswer, ResumeRequest, RunRequest, SendReport, SendRequest, SessionList, SessionView,
     StartedSession,
 };
-use segue_core::model::{Environment, MessageId, RequestId, SessionId};
-use segue_core::{Error, Kind, Result};
+use segue_core::model::{MessageId, RequestId, SessionId};
+use segue_core::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
-use super::Client;
 use super::editor_feeds::{ConversationFeed, SessionEvents};
+use super::pool::ClientPool;
 use crate::conversation::readings;
 use crate::routes::query;
 use crate::wiring::{self, Local};
-
-/// How long a request inside an agent waits for a daemon, which the agent may not start itself.
-const DAEMON_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A request to a daemon that stops is sent to the next daemon. After this many failures, one directly
 /// after the other, there is another reason.
@@ -35,26 +32,19 @@ const ATTEMPTS: usize = 3;
 /// A failure after a longer time is not directly after the one before.
 const QUICK_FAILURE: Duration = Duration::from_secs(1);
 
-/// At most this many connections stay open between requests.
-const MAX_IDLE_CONNECTIONS: usize = 4;
-
 /// How many sessions a page of the list has.
 const PAGE_SIZE: u32 = 100;
 
 /// Serves the ACP protocol on standard input and output until the input ends.
 pub async fn serve_acp(local: &Local, settings: AcpSettings) -> Result<()> {
     let settings = AcpSettings { run_id: wiring::new_request_id().to_string(), ..settings };
-    let calls = EditorCalls { local: local.clone().starting_apart(), idle: Mutex::default() };
+    let calls = EditorCalls(ClientPool::new(local));
     segue_acp::serve(Arc::new(calls), settings, std::io::stdin(), std::io::stdout()).await
 }
 
-/// Sends the requests of an editor to the daemon. A connection carries one request at a time, so every
-/// request takes a connection of its own, and leaves it for later requests.
+/// Sends the requests of an editor to the daemon.
 #[derive(Debug)]
-struct EditorCalls {
-    local: Local,
-    idle: Mutex<Vec<Client>>,
-}
+struct EditorCalls(ClientPool);
 
 /// The query parameters of a page of sessions.
 #[derive(Debug, Serialize)]
@@ -65,21 +55,6 @@ struct SessionPageParameters<'a> {
 }
 
 impl EditorCalls {
-    async fn client(&self) -> Result<Client> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match idle {
-            Some(client) => Ok(client),
-            None => Client::connect_patiently(&self.local, DAEMON_TIMEOUT).await,
-        }
-    }
-
-    fn keep(&self, client: Client) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < MAX_IDLE_CONNECTIONS {
-            idle.push(client);
-        }
-    }
-
     /// Sends a request, and sends it again while daemons stop. A change has an id, so that it is
     /// carried out once.
     async fn request<A: DeserializeOwned>(
@@ -89,14 +64,13 @@ impl EditorCalls {
     ) -> Result<A> {
         let mut attempt = 1;
         loop {
-            let client = self.client().await?;
+            let client = self.0.client().await?;
             let began = Instant::now();
             let answer = match id {
                 Some(id) => client.line.change_as(id, path, body).await,
                 None => client.line.ask(method.clone(), path, body).await,
             };
-            if !matches!(&answer, Err(error) if error.kind == Kind::Unavailable) {
-                self.keep(client);
+            if self.0.keep(client, &answer) {
                 return answer;
             }
             let is_quick = began.elapsed() < QUICK_FAILURE;
@@ -128,14 +102,8 @@ impl EditorCalls {
 
 #[async_trait]
 impl EditorPort for EditorCalls {
-    /// Returns this process's folder and environment. The daemon ignores the environment of an
-    /// agent's process, so it is not sent.
     fn caller(&self) -> Caller {
-        if self.local.is_inside_agent() {
-            let cwd = self.local.cwd().to_owned();
-            return Caller { cwd, environment: Environment::default() };
-        }
-        self.local.caller()
+        self.0.caller()
     }
 
     async fn run(&self, request: &RunRequest) -> Result<StartedSession> {
@@ -150,7 +118,7 @@ impl EditorPort for EditorCalls {
     }
 
     async fn session(&self, address: &str) -> Result<SessionView> {
-        let address = AddressQuery::new(address, self.local.cwd(), false);
+        let address = AddressQuery::new(address, self.0.local().cwd(), false);
         self.ask(Method::GET, &query("/v1/session", &address)?, &()).await
     }
 
@@ -182,7 +150,7 @@ impl EditorPort for EditorCalls {
     }
 
     async fn events(&self, session: SessionId) -> Result<Box<dyn SessionEventFeed>> {
-        Ok(Box::new(SessionEvents::open(&self.local, session).await?))
+        Ok(Box::new(SessionEvents::open(self.0.local(), session).await?))
     }
 
     async fn conversation(

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use segue_acp::{FeedStart, SessionEventFeed, TurnFeed};
@@ -11,12 +10,10 @@ use segue_core::ports::EventQuery;
 use segue_core::{Error, Result};
 use tokio::sync::mpsc;
 
+use super::pool::DAEMON_TIMEOUT;
 use super::{Client, EventStream};
 use crate::conversation::{ConversationReading, Follower, Numbered};
 use crate::wiring::Local;
-
-/// How long a process inside an agent waits for a daemon, which it may not start itself.
-const DAEMON_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// At most this many turns of a replayed conversation are in memory.
 const REPLAYED_TURNS: usize = 32;
