@@ -2,7 +2,7 @@
 //!
 //! The agent holds no rules. It sends the requests of the editor to the daemon through the port
 //! [`EditorPort`], and the conversation to the editor as it is in the transcript. The types of the
-//! protocol are written here, in [`protocol`]; the tests compare the messages with the schema that
+//! protocol are written here, in `protocol`; the tests compare the messages with the schema that
 //! the protocol publishes.
 
 mod agent;
