@@ -22,8 +22,9 @@ fn acpx(world: &World, words: &[&str]) -> Command {
     let mut command = Command::new(node());
     command.arg(package.join(about["bin"]["acpx"].as_str().unwrap()));
     command.arg("--agent").arg(format!("{} acp --vendor demo", world.program().display()));
-    // Its process in the background ends after this many seconds without a prompt.
-    command.args(["--ttl", "1"]).args(words).current_dir(world.project());
+    // Longer than a test: its process in the background must not end while a prompt reaches it. The
+    // end of the world ends it.
+    command.args(["--ttl", "600"]).args(words).current_dir(world.project());
     command.env_clear().envs(world.environment());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
