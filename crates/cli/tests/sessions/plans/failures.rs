@@ -1,6 +1,6 @@
 //! A task of a plan fails.
 
-use segue_testkit::{NetworkClient, scene};
+use segue_testkit::NetworkClient;
 use serde_json::json;
 
 use super::{apply, record, show, task, wait_plan, wait_state, wait_task, world_with_agents};
@@ -114,9 +114,10 @@ fn next_daemon_ends_the_tasks_of_a_plan_if_a_daemon_dies_while_it_cancels_the_pl
     wait_task(&world, "first", "running");
     // This client does not send its request again.
     let client = NetworkClient::listen(&world).with_scopes(&world, "once", &["work"]);
-    scene::kill_daemon(&world);
+    world.ok(["daemon", "stop"]);
     world.set("SEGUE_FAILPOINT", "plan.change.after");
     world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+    world.ok(["daemon", "start"]);
     wait_task(&world, "first", "running");
     let answer = client.post("/v1/plans/cancel", &json!({ "plan": "release" }));
     assert_eq!(answer.text, "", "the daemon has died");
