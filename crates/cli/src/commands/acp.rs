@@ -17,6 +17,7 @@ use crate::context::{CommandEnding, Context};
     session of Segue: it goes on if the editor ends, `segue attach` opens its terminal, and the \
     editor opens it again by its id `segue://session/ID`.\n\n\
     With --session, a new thread of the editor shows that session.\n\n\
+    Examples:\n  segue acp\n  segue acp --vendor demo\n  segue acp --session shop/coder\n\n\
     Example for an editor's settings:\n  \
     {\"agent_servers\": {\"Segue\": {\"command\": \"segue\", \"args\": [\"acp\"]}}}"
 )]

@@ -1,15 +1,18 @@
 //! Follows a conversation. After each change of the transcript, the file is read from its end back
 //! to the last turn that was returned.
 
+use std::future::pending;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::Turn;
 use segue_core::ports::FolderChange;
 use segue_host::watch::Watcher;
+use tokio::time::{Instant, sleep_until};
 
 use super::{ConversationReading, Numbered};
 
@@ -38,7 +41,21 @@ pub struct Follower {
     /// The files of the database before the last reading. `None` if the conversation has a file of
     /// its own.
     read_from: Option<DatabaseState>,
+    /// How often the database was read without news since its last change.
+    retries: usize,
+    /// When the database is read again, although nothing reports a change.
+    retry_at: Option<Instant>,
 }
+
+/// A commit is visible to readers some time after the last write to the log, when the log is synced,
+/// and nothing reports that. So a change without news is read again after these times.
+const RETRY_AFTER: [Duration; 5] = [
+    Duration::from_millis(20),
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+    Duration::from_secs(10),
+];
 
 /// The lengths and the times of a database and its write-ahead log. A missing file has none.
 type DatabaseState = Vec<Option<(u64, Timestamp)>>;
@@ -55,10 +72,15 @@ pub struct News {
 }
 
 impl Follower {
+    fn new(reading: ConversationReading, watcher: Watcher, returned: Vec<u64>) -> Self {
+        let (next, read_from, retry_at) = (None, None, None);
+        Self { reading, watcher, returned, next, read_from, retries: 0, retry_at }
+    }
+
     /// Starts to watch, and returns the last `count` turns, at most 1000.
     pub fn start(reading: ConversationReading, count: usize) -> Result<(Self, Vec<Numbered>)> {
         let (watcher, returned) = (Watcher::new()?, Vec::new());
-        let mut follower = Self { reading, watcher, returned, next: None, read_from: None };
+        let mut follower = Self::new(reading, watcher, returned);
         // Watch before reading, so that no turn is missed in between.
         follower.watch()?;
         let mut turns = Vec::new();
@@ -67,6 +89,7 @@ impl Follower {
             ControlFlow::Continue(())
         })?;
         follower.remember(&turns);
+        follower.plan_retry(true);
         if turns.is_empty() {
             follower.next = Some(1);
         }
@@ -81,8 +104,7 @@ impl Follower {
             return Self::start(reading, 0).map(|(follower, _)| follower);
         }
         let returned = last.iter().map(hash).collect();
-        let watcher = Watcher::new()?;
-        let mut follower = Self { reading, watcher, returned, next: None, read_from: None };
+        let mut follower = Self::new(reading, Watcher::new()?, returned);
         follower.watch()?;
         let older = follower.returned.len().saturating_sub(REMEMBERED_TURNS);
         follower.returned.drain(..older);
@@ -93,9 +115,21 @@ impl Follower {
     pub async fn changed(&mut self) -> Result<()> {
         loop {
             let bases = self.bases();
-            let change = self.watcher.next().await?;
-            if concerns(&change, &bases) && self.may_have_news() {
-                break;
+            let retry_at = self.retry_at;
+            let retry = async {
+                match retry_at {
+                    Some(at) => sleep_until(at).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                change = self.watcher.next() => {
+                    if concerns(&change?, &bases) && self.may_have_news() {
+                        self.retries = 0;
+                        break;
+                    }
+                }
+                () = retry => return Ok(()),
             }
         }
         // Consume all events that have arrived: one reading covers them.
@@ -132,6 +166,20 @@ impl Follower {
 
     /// Returns the turns that were not returned yet.
     pub fn news(&mut self) -> Result<News> {
+        let news = self.read_news()?;
+        self.plan_retry(news.turns.is_empty());
+        Ok(news)
+    }
+
+    /// Decides when a database is read again if nothing changes.
+    fn plan_retry(&mut self, is_without_news: bool) {
+        let delay = RETRY_AFTER.get(self.retries);
+        let delay = delay.filter(|_| is_without_news && self.read_from.is_some());
+        self.retries += usize::from(delay.is_some());
+        self.retry_at = delay.map(|delay| Instant::now() + *delay);
+    }
+
+    fn read_news(&mut self) -> Result<News> {
         // The transcript may have appeared or moved.
         self.watch()?;
         let tail = self.read_back()?;

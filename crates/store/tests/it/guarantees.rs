@@ -14,7 +14,8 @@ fn connection(fixture: &StoreFixture) -> Connection {
              ) VALUES ('ended', '{OLD_SESSION_ID}', 1, 'fresh', 't', '{{}}', '/p', '/c', '[]', '[]'),
                       ('open', '{OLD_SESSION_ID}', 2, 'fresh', 't', NULL, '/p', '/c', '[]', '[]');
              INSERT INTO events (at, kind, text) VALUES ('t', 'bound', 'fact');
-             INSERT INTO messages VALUES ('m', '{OLD_SESSION_ID}', 'x', 'delivered', '{{}}', 't', 't');"
+             INSERT INTO messages
+             VALUES ('m', '{OLD_SESSION_ID}', 'x', 'delivered', '{{}}', 't', 't', NULL);"
         ))
         .unwrap();
     connection

@@ -9,9 +9,10 @@ use super::json_lines;
 const SESSION_FIELDS: [&str; 4] = ["session", "name", "fleet", "address"];
 
 /// The sorted fields of a session in the output of `segue ls`.
-const LS_FIELDS: [&str; 30] = [
+const LS_FIELDS: [&str; 32] = [
     "address",
     "agent",
+    "attention",
     "branch",
     "comes_back",
     "created_at",
@@ -30,6 +31,7 @@ const LS_FIELDS: [&str; 30] = [
     "open_in",
     "pid",
     "queued_messages",
+    "repetition",
     "session",
     "status",
     "status_detail",
