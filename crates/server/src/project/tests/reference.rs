@@ -96,7 +96,7 @@ fn page_lists_exactly_the_keys_of_the_project_file() {
 #[test]
 fn page_lists_exactly_the_keys_of_the_settings() {
     let mut keys = known::<Settings>(&format!("{UNKNOWN} = 1\n"));
-    for table in ["attention", "environment", "tasks", "disk", "sweep"] {
+    for table in ["attention", "environment", "tasks", "loops", "disk", "sweep"] {
         assert!(keys.remove(table), "{table}");
         let below = known::<Settings>(&format!("[{table}]\n{UNKNOWN} = 1\n"));
         keys.extend(below.iter().map(|key| format!("{table}.{key}")));
