@@ -1,4 +1,5 @@
-//! Follows an open session: sends its turns to the editor, whoever began them, and reports its events.
+//! Follows an open session: sends its turns to the editor, also those that began elsewhere, and
+//! reports its events.
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ const NO: &str = "no";
 /// How the question of an agent ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuestionEnd {
-    /// It is answered, or nobody can answer it in the editor.
+    /// It is answered, or the editor has no way to answer it.
     Over,
     /// The prompt is cancelled.
     Cancelled,

@@ -73,7 +73,7 @@ async fn serve_lines(
     ended
 }
 
-/// Reads lines until the end of the input, or until nobody needs them.
+/// Reads lines until the end of the input, or until the agent has ended.
 fn read_lines(input: impl std::io::Read, lines: &mpsc::Sender<Result<String>>) {
     let mut input = BufReader::new(input);
     while let Some(line) = next_line(&mut input).transpose() {

@@ -18,7 +18,7 @@ use tokio::time::{Instant, interval, sleep};
 use crate::context::Context;
 pub(crate) use counter::Counter;
 pub(crate) use interrupts::{Interrupts, leave_to_pager};
-use line::ProgressLine;
+pub(crate) use line::ProgressLine;
 use sessions::ProgressSubject;
 
 /// The progress line appears after this time, and is redrawn at this interval.

@@ -1,4 +1,4 @@
-//! Notices that nobody reads the standard output of this process any more.
+//! Notices that the program which reads standard output has gone.
 
 use std::future::pending;
 use std::io;

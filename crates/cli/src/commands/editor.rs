@@ -10,6 +10,7 @@ use segue_server::wiring;
 use serde::Serialize;
 
 use crate::context::{CommandEnding, Context};
+use crate::progress::ProgressLine;
 
 /// Install the extension of Segue into a code editor
 #[derive(Debug, Args)]
@@ -103,6 +104,10 @@ fn install(program: Option<String>, context: &Context) -> Result<PathBuf> {
     let mut file = file.map_err(failed)?;
     file.write_all(wiring::vscode_extension()).map_err(failed)?;
     let program = program.map(|name| absolute(&name, context.cwd()));
+    let mut line = ProgressLine::new(context);
+    if let Some(line) = &mut line {
+        line.draw("the editor installs the extension");
+    }
     wiring::install_extension(&context.local, file.path(), program.as_deref())
 }
 

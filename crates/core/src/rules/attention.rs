@@ -18,8 +18,9 @@ pub enum Reason {
 }
 
 /// Returns why a session needs the user now. `failure` is the reason why its last turn failed, and
-/// `repetition` is what repeats without the user's knowledge. The user is not notified about a session that waits for a command (interrupted, or
-/// `WaitingFor::Environment`), because all sessions may do so after a reboot.
+/// `repetition` is what repeats without the user's knowledge. The user is not notified about a
+/// session that waits for a command (interrupted, or `WaitingFor::Environment`), because all sessions
+/// may do so after a reboot.
 pub fn reason(
     status: Status,
     failure: Option<FailureClass>,

@@ -119,7 +119,7 @@ impl ConversationFeed {
     }
 }
 
-/// Starts to read conversations in a thread. It ends if nobody needs the turns any more.
+/// Starts to read conversations in a thread. It ends when the feed is dropped.
 fn replay(readings: Vec<ConversationReading>, own: ConversationReading) -> StoryReplay {
     let (sender, turns) = mpsc::channel(REPLAYED_TURNS);
     std::thread::spawn(move || {

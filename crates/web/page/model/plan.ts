@@ -1,7 +1,7 @@
 // Plans of tasks: how their states look, and where the tasks are in the picture of a plan.
 
 import type { PlanTask } from "../api/types.ts";
-import { type StatusLook, unknownLook } from "./status.ts";
+import { type StatusLook, TASK_LOOKS, unknownLook } from "./status.ts";
 
 const PLAN_LOOKS: Record<string, StatusLook> = {
   running: { symbol: "●", word: "running", tone: "working" },
@@ -13,15 +13,10 @@ const PLAN_LOOKS: Record<string, StatusLook> = {
 };
 
 const PLAN_TASK_LOOKS: Record<string, StatusLook> = {
+  ...TASK_LOOKS,
   blocked: { symbol: "◌", word: "blocked", tone: "starting" },
   approval: { symbol: "▲", word: "needs approval", tone: "waiting" },
   ready: { symbol: "○", word: "ready", tone: "idle" },
-  queued: { symbol: "◌", word: "queued", tone: "starting" },
-  running: { symbol: "●", word: "running", tone: "working" },
-  waiting: { symbol: "▲", word: "waiting", tone: "waiting" },
-  done: { symbol: "✓", word: "done", tone: "done" },
-  failed: { symbol: "✕", word: "failed", tone: "failed" },
-  cancelled: { symbol: "·", word: "cancelled", tone: "ended" },
   skipped: { symbol: "·", word: "skipped", tone: "ended" },
 };
 
@@ -35,7 +30,7 @@ export function planTaskLook(status: string): StatusLook {
 
 /** The size of a task in the picture, and the gaps between tasks, in pixels. */
 export const NODE = { width: 168, height: 44, gapX: 56, gapY: 14 } as const;
-/** A larger plan has no picture, because a browser draws it too slowly and nobody can read it. */
+/** A larger plan has no picture: a browser draws it too slowly, and a person cannot read it. */
 export const MAX_DRAWN_TASKS = 500;
 
 export interface PlacedNode {

@@ -28,7 +28,7 @@ const LOOKS: Record<string, StatusLook> = {
   lost: { symbol: "✕", word: "lost", tone: "failed" },
 };
 
-const TASK_LOOKS: Record<string, StatusLook> = {
+export const TASK_LOOKS: Record<string, StatusLook> = {
   queued: { symbol: "◌", word: "queued", tone: "starting" },
   running: { symbol: "●", word: "running", tone: "working" },
   waiting: { symbol: "▲", word: "waiting", tone: "waiting" },

@@ -1,4 +1,4 @@
-//! Forms ask for the agents of a project file, so that nobody has to know their names.
+//! Forms ask for the agents of a project file, so that a person need not know their names.
 
 use std::fs;
 

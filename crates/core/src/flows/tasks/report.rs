@@ -117,8 +117,8 @@ pub async fn reported_failure(ports: &Ports, task: &Task) -> Result<Option<Strin
 }
 
 /// Returns the reports that can be sent now, with the sessions that get them. The reports to a
-/// parent without a session are left out. Reports to a session that was removed are dropped: nobody
-/// can get them, and the task keeps its result. `parent` is the only parent to look for.
+/// parent without a session are left out. Reports to a session that was removed are dropped: they
+/// cannot arrive, and the task keeps its result. `parent` is the only parent to look for.
 pub async fn due_reports(
     ports: &Ports,
     parent: Option<WorkRef>,
