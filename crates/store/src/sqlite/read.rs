@@ -80,8 +80,15 @@ pub(crate) fn exchanged_messages(
     (one, other): (SessionId, SessionId),
     limit: u32,
 ) -> rusqlite::Result<Vec<ExchangedMessage>> {
-    let sql = "SELECT session, sender FROM messages WHERE session IN (?1, ?2)
-               ORDER BY created_at DESC, rowid DESC LIMIT ?3";
+    // Two lists that each follow the index, so that old messages are not read.
+    let sql = "
+        SELECT session, sender FROM (
+            SELECT * FROM (SELECT session, sender, created_at, rowid AS number FROM messages
+                           WHERE session = ?1 ORDER BY created_at DESC, rowid DESC LIMIT ?3)
+            UNION ALL
+            SELECT * FROM (SELECT session, sender, created_at, rowid AS number FROM messages
+                           WHERE session = ?2 ORDER BY created_at DESC, rowid DESC LIMIT ?3)
+        ) ORDER BY created_at DESC, number DESC LIMIT ?3";
     all(connection, sql, (Word(&one), Word(&other), limit), rows::exchanged_message)
 }
 
