@@ -12,8 +12,8 @@ use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
     acp, adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, editor,
     handoff, init, interrupt, log, ls, man, mcp, messages, plan, rename, reset, resume, rm, run,
-    scale, send, serve, share, show, status, stop, sweep, token, trust, up, usage, vendors, wait,
-    web, worktree,
+    scale, send, serve, set, share, show, status, stop, sweep, token, trust, up, usage, vendors,
+    wait, web, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
@@ -71,6 +71,7 @@ pub(crate) enum SegueCommand {
     Plan(plan::PlanArguments),
     Stop(stop::StopArguments),
     Rename(rename::RenameArguments),
+    Set(set::SetArguments),
     Adopt(adopt::AdoptArguments),
     Handoff(handoff::HandoffArguments),
     Log(log::LogArguments),

@@ -20,6 +20,7 @@ mod maybe_known;
 mod messages;
 mod network;
 mod note;
+mod options;
 mod paging;
 mod plan;
 mod plans;
@@ -31,6 +32,7 @@ mod run;
 mod scale;
 mod select;
 mod session;
+mod settings;
 mod source;
 mod stop;
 mod task;
@@ -79,6 +81,7 @@ pub use network::{
     TokenRevokeRequest, TokenView,
 };
 pub use note::OutcomeNote;
+pub use options::{ProgramCommandView, SessionOptions};
 pub use paging::{
     DEFAULT_PAGE_SIZE, InvalidCursor, MAX_PAGE_SIZE, PlaceCursor, StoryCursor, TimeCursor,
     TurnCursor, page_size, parse_cursor,
@@ -101,6 +104,7 @@ pub use select::{
     AddressQuery, FailedTarget, SelectReport, SelectRequest, Selection, combined_error,
 };
 pub use session::{ListRequest, SessionList, SessionRef, SessionView, StartedSession};
+pub use settings::{SettingsReport, SettingsRequest};
 pub use source::{SourceList, SourceView};
 pub use stop::{StopOutcome, StopReport, StopRequest, StoppedSession};
 pub use task::{

@@ -66,6 +66,7 @@ pub fn session(number: u128, name: &str) -> Session {
         status: Status::Starting,
         has_content: false,
         repetition: None,
+        settings_changed_at: None,
         created_at: start(),
         updated_at: start(),
     }

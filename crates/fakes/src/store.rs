@@ -162,6 +162,22 @@ impl Store for FakeStore {
         })
     }
 
+    async fn models(&self, vendor: &VendorId, limit: u32) -> Result<Vec<String>> {
+        self.read("store.models", |it| {
+            let mut sessions: Vec<&Session> =
+                it.sessions.iter().filter(|it| it.vendor == *vendor).collect();
+            sessions.sort_by_key(|it| std::cmp::Reverse((it.created_at, it.id)));
+            let mut models: Vec<String> = Vec::new();
+            for model in sessions.into_iter().filter_map(|it| it.model.clone()) {
+                if !models.contains(&model) {
+                    models.push(model);
+                }
+            }
+            models.truncate(limit as usize);
+            models
+        })
+    }
+
     async fn launches(&self, session: SessionId) -> Result<Vec<Launch>> {
         self.read("store.launches", |it| {
             let own = it.launches.iter().filter(|it| it.session == session);

@@ -24,11 +24,11 @@ use segue_core::api::{
     GitCredentialRequest, HandoffReport, HandoffRequest, Health, InterruptReport, InterruptRequest,
     ListRequest, MessageList, MessageView, MessagesRequest, PROTOCOL, RenameReport, RenameRequest,
     RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest,
-    SelectReport, SelectRequest, SendReport, SendRequest, SessionList, SessionView, StartedSession,
-    StopReport, StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest,
-    UsageList, UsageRequest, WaitReport, WaitRequest, WorktreeAction, WorktreeActionReport,
-    WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest, WorktreeGcReport,
-    WorktreeGcRequest, WorktreeList, WorktreesRequest,
+    SelectReport, SelectRequest, SendReport, SendRequest, SessionList, SessionView, SettingsReport,
+    SettingsRequest, StartedSession, StopReport, StopRequest, TrustRequest, TrustView, TurnReport,
+    UnknownConversation, UpRequest, UsageList, UsageRequest, WaitReport, WaitRequest,
+    WorktreeAction, WorktreeActionReport, WorktreeActionRequest, WorktreeDiffReport,
+    WorktreeDiffRequest, WorktreeGcReport, WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::EventQuery;
@@ -309,6 +309,10 @@ impl Client {
 
     pub async fn interrupt(&self, request: &InterruptRequest) -> Result<InterruptReport> {
         self.line.change(Method::POST, "/v1/interrupt", request).await
+    }
+
+    pub async fn change_settings(&self, request: &SettingsRequest) -> Result<SettingsReport> {
+        self.line.change(Method::POST, "/v1/settings", request).await
     }
 
     pub async fn rename(&self, request: &RenameRequest) -> Result<RenameReport> {

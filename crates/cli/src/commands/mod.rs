@@ -46,6 +46,7 @@ pub(crate) mod scale;
 pub(crate) mod screen;
 pub(crate) mod send;
 pub(crate) mod serve;
+pub(crate) mod set;
 pub(crate) mod share;
 pub(crate) mod show;
 pub(crate) mod status;
@@ -95,6 +96,7 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Stop(arguments)) => stop::run(arguments, context).await,
         Some(SegueCommand::Interrupt(arguments)) => interrupt::run(arguments, context).await,
         Some(SegueCommand::Rename(arguments)) => rename::run(arguments, context).await,
+        Some(SegueCommand::Set(arguments)) => set::run(arguments, context).await,
         Some(SegueCommand::Show(arguments)) => show::run(arguments, context).await,
         Some(SegueCommand::Log(arguments)) => log::run(&arguments, context).await,
         Some(SegueCommand::Usage(arguments)) => usage::run(&arguments, context).await,

@@ -37,7 +37,7 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
     With a fleet, each of its sessions gets a message. The exit status is 8 if only some messages \
     are delivered.\n\n\
     Examples:\n  segue send coder \"now the tests\"\n  segue send coder --wait - < review.md\n  \
-    segue send coder --interrupt \"stop, look at this first\"\n  segue send shop \"commit, please\""
+    segue send coder --interrupt \"stop, look at this first\"\n  segue send coder --command /compact\n    segue send shop \"commit, please\""
 )]
 pub(crate) struct SendArguments {
     /// A session, or a fleet with all its sessions
@@ -51,6 +51,10 @@ pub(crate) struct SendArguments {
     /// Interrupt the turn that the agent works on
     #[arg(long)]
     pub(crate) interrupt: bool,
+
+    /// Run the text as a command of the vendor's program, such as /init, instead of sending it
+    #[arg(long)]
+    pub(crate) command: bool,
 
     #[command(flatten)]
     pub(crate) waiting: SendWaiting,
@@ -145,6 +149,7 @@ fn request(arguments: SendArguments, until: Until, context: &Context) -> Result<
         caller: context.caller(),
         session: arguments.session,
         text: text.unwrap_or_default(),
+        command: arguments.command,
         interrupt: arguments.interrupt,
         until,
         timeout_ms: limit,

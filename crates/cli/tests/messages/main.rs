@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a test prints how to repeat it")]
 
 mod acp;
+mod commands;
 mod dialogs;
 mod drafts;
 mod first_questions;

@@ -16,6 +16,7 @@ mod loops;
 mod plans;
 mod renaming;
 mod scale;
+mod settings;
 mod tasks;
 mod timers;
 mod usage;

@@ -17,6 +17,9 @@ pub struct SendRequest {
     pub caller: Caller,
     pub session: String,
     pub text: String,
+    /// The text is a command of the vendor's program: a slash, a name and arguments.
+    #[serde(default)]
+    pub command: bool,
     /// Interrupt the agent's current turn first.
     pub interrupt: bool,
     pub until: Until,
@@ -29,6 +32,9 @@ pub struct MessageSendBody {
     #[schemars(default)]
     pub caller: Caller,
     pub text: String,
+    /// The text is a command of the vendor's program: a slash, a name and arguments.
+    #[serde(default)]
+    pub command: bool,
     /// Interrupt the agent's current turn first.
     #[serde(default)]
     pub interrupt: bool,

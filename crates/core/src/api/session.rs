@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::MaybeKnown;
 use crate::model::{
-    AgentName, Dialog, Evidence, Failure, FleetName, Repetition, Session, SessionId, SessionName,
-    StatusKind, Usage, VendorId, VendorSessionId, WaitingFor,
+    AgentName, Dialog, Evidence, Failure, FleetName, Permission, Repetition, Session, SessionId,
+    SessionName, StatusKind, Usage, VendorId, VendorSessionId, WaitingFor,
 };
 
 /// Identifies the session that a response object is about.
@@ -98,6 +98,15 @@ pub struct SessionView {
     #[serde(default)]
     pub task: Option<String>,
     pub headless: bool,
+    /// The model of the next launch. `None` for the vendor's default.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// What the agent may do without asking. Missing in answers of earlier versions.
+    #[serde(default)]
+    pub permission: Option<MaybeKnown<Permission>>,
+    /// Whether the agent was started with other settings than the session has now.
+    #[serde(default)]
+    pub settings_outdated: bool,
     pub pid: Option<u32>,
     pub holder_pid: Option<u32>,
     pub launches: u32,

@@ -76,6 +76,7 @@ pub fn create(ports: &Ports, draft: SessionDraft) -> Session {
         status: Status::Starting,
         has_content: false,
         repetition: None,
+        settings_changed_at: None,
         created_at: now,
         updated_at: now,
     })

@@ -3,12 +3,14 @@
 
 mod adding;
 
+use std::ops::ControlFlow;
+
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::{SessionState, launch};
+use crate::flows::{SessionState, commands, launch};
 use crate::model::{
-    EventPayload, LaunchId, Message, MessageId, MessageState, Screen, Status, TypingRecord,
-    VendorSessionId,
+    CommandEffect, EventPayload, LaunchId, Message, MessageId, MessageState, Role, Screen, Status,
+    TypingRecord, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Ports, TypeOrder, Typed, Vendor};
 use crate::rules::delivery::{
@@ -60,13 +62,14 @@ pub async fn cancel(
 pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attempt> {
     let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(Attempt::Nothing) };
     let Some(message) = state.next_message() else { return Ok(Attempt::Nothing) };
-    let (id, text) = (message.id, message.text.clone());
+    let message = message.clone();
+    let id = message.id;
     let vendor = ports.vendors.of(&state.session)?;
     let Some(screen) = ports.holders.screen(launch).await? else { return Ok(Attempt::Nothing) };
     if !delivery::may_type(state.session.status, vendor.interaction().read_screen(&screen)) {
         return Ok(Attempt::Nothing);
     }
-    let text = vendor.interaction().typing(&launch::typed_text(ports, launch, id, &text)?).text;
+    let text = text_to_type(ports, vendor.as_ref(), launch, &message)?;
     record_typing(ports, state, vendor.as_ref(), (id, launch)).await?;
     let order = TypeOrder { message: id, text, revision: screen.revision };
     failpoint::hit("message.type.before");
@@ -90,6 +93,22 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
     }
 }
 
+/// Returns the text to type for a message.
+fn text_to_type(
+    ports: &Ports,
+    vendor: &dyn Vendor,
+    launch: LaunchId,
+    message: &Message,
+) -> Result<String> {
+    if !message.is_command {
+        let text = launch::typed_text(ports, launch, message.id, &message.text)?;
+        return Ok(vendor.interaction().typing(&text).text);
+    }
+    let program = vendor.commands();
+    let program = program.ok_or_else(|| Error::internal("the program has no commands"))?;
+    Ok(program.typing(message.text.trim()))
+}
+
 /// Presses Enter again if a typed message is still in the agent's input: a busy program can miss a
 /// key.
 pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageId) -> Result<()> {
@@ -97,8 +116,7 @@ pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageI
     let Some(message) = state.outbox.iter().find(|it| it.id == id) else { return Ok(()) };
     let vendor = ports.vendors.of(&state.session)?;
     let Some(screen) = ports.holders.screen(launch).await? else { return Ok(()) };
-    let text =
-        vendor.interaction().typing(&launch::typed_text(ports, launch, id, &message.text)?).text;
+    let text = text_to_type(ports, vendor.as_ref(), launch, message)?;
     if delivery::is_left_in_input(vendor.interaction().read_screen(&screen), &screen, &text) {
         // If the agent drew or a user typed meanwhile, the key is not pressed. A later call checks
         // again.
@@ -111,13 +129,14 @@ pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageI
 /// whether the message's state changed.
 pub async fn check_typed(ports: &Ports, state: &mut SessionState, wait: AgentWait) -> Result<bool> {
     let typing = state.outbox.iter().find_map(|message| match &message.state {
-        MessageState::Typing(record) => Some((message.id, message.text.clone(), record.clone())),
+        MessageState::Typing(record) => Some((message.clone(), record.clone())),
         _ => None,
     });
-    let Some((id, text, record)) = typing else { return Ok(false) };
+    let Some((message, record)) = typing else { return Ok(false) };
+    let id = message.id;
     let vendor = ports.vendors.of(&state.session)?;
     let facts = DeliveryFacts {
-        transcript: find_after_typing(ports, state, vendor.as_ref(), (id, &text, &record)),
+        transcript: find_after_typing(ports, state, vendor.as_ref(), (&message, &record)),
         launch: launch_state(state, record.launch),
         wait,
     };
@@ -268,12 +287,16 @@ fn find_after_typing(
     ports: &Ports,
     state: &SessionState,
     vendor: &dyn Vendor,
-    (id, text, record): (MessageId, &str, &TypingRecord),
+    (message, record): (&Message, &TypingRecord),
 ) -> TranscriptEvidence {
+    let (id, text) = (message.id, message.text.as_str());
     let now = state.vendor_session();
     let Some(then) = record.conversation.as_ref().or(now) else {
         return TranscriptEvidence::Unknown;
     };
+    if message.is_command {
+        return find_command(ports, state, vendor, (then, record.offset, message));
+    }
     let sent = if state.session.headless {
         Ok(launch::command_line_text(ports, record.launch, text))
     } else {
@@ -294,12 +317,49 @@ fn find_after_typing(
     }
 }
 
+/// Searches for the effect of a command in the part of the transcript that was recorded after the
+/// command was typed. The agent was idle with an empty input then, so that the first message of the
+/// user is the prompt of the command: programs record their own text for it.
+fn find_command(
+    ports: &Ports,
+    state: &SessionState,
+    vendor: &dyn Vendor,
+    (conversation, offset, message): (&VendorSessionId, u64, &Message),
+) -> TranscriptEvidence {
+    let Some(transcripts) = vendor.transcripts() else { return TranscriptEvidence::Unknown };
+    let (files, place) = (ports.files.as_ref(), state.place());
+    let found = match commands::effect(ports, &state.session, message) {
+        Ok(CommandEffect::Prompt) => transcripts
+            .user_messages_since(files, &place, conversation, offset)
+            .map(|messages| !messages.is_empty()),
+        Ok(CommandEffect::Compaction) => {
+            let transcript = transcripts.transcript(files, &place, conversation);
+            let mut newest = None;
+            let read = transcripts.turns_back(files, &transcript, &mut |turn| {
+                newest = Some(turn.role);
+                ControlFlow::Break(())
+            });
+            read.map(|()| newest == Some(Role::Summary))
+        }
+        Err(error) => Err(error),
+    };
+    match found {
+        Ok(true) => TranscriptEvidence::Contains,
+        Ok(false) => TranscriptEvidence::Lacks,
+        Err(_) => TranscriptEvidence::Unknown,
+    }
+}
+
 /// Searches for a message in all conversations of its session, from their beginnings.
 pub(crate) fn find_in_all_conversations(
     ports: &Ports,
     state: &SessionState,
     message: &Message,
 ) -> Result<TranscriptEvidence> {
+    if message.is_command {
+        // Its text is not in the transcript. It is not typed a second time.
+        return Ok(TranscriptEvidence::Unknown);
+    }
     let vendor = ports.vendors.of(&state.session)?;
     let mut wanted =
         vec![message.text.clone(), vendor.interaction().typing(&message.text).recorded_as];

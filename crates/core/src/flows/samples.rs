@@ -37,6 +37,7 @@ pub(crate) fn session(number: u128, name: &str) -> Session {
         status: Status::Starting,
         has_content: false,
         repetition: None,
+        settings_changed_at: None,
         created_at: Timestamp::UNIX_EPOCH,
         updated_at: Timestamp::UNIX_EPOCH,
     }

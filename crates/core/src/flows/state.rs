@@ -180,8 +180,10 @@ impl SessionState {
             Change::RenameSession { session, names } if session == own => {
                 SessionNames { name: self.session.name, up_name: self.session.up_name } = names;
             }
-            Change::Configure { session, settings } if session == own => {
+            Change::Configure { session, settings, changed_at } if session == own => {
                 self.session.configure(*settings);
+                let earlier = self.session.settings_changed_at;
+                self.session.settings_changed_at = changed_at.or(earlier);
             }
             Change::CreateLaunch(launch) if launch.session == own => self.launches.push(*launch),
             Change::SetProcesses { launch, holder, agent } => {
@@ -331,7 +333,11 @@ mod tests {
                     session,
                     names: SessionNames { name: SessionName::parse("new").unwrap(), up_name: None },
                 },
-                Change::Configure { session, settings: Box::new(unarchived.clone()) },
+                Change::Configure {
+                    session,
+                    settings: Box::new(unarchived.clone()),
+                    changed_at: Some(at),
+                },
             ]
         };
         changes(other.id).into_iter().for_each(|change| state.apply(change));
@@ -339,5 +345,6 @@ mod tests {
         changes(own.id).into_iter().for_each(|change| state.apply(change));
         assert_eq!((state.session.status, state.session.has_content), (Status::Idle, true));
         assert_eq!((state.session.name.as_str(), state.session.archive), ("new", false));
+        assert_eq!(state.session.settings_changed_at, Some(at));
     }
 }

@@ -40,6 +40,11 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         branch: worktree.as_ref().map(|it| it.branch.to_string()),
         task: None,
         headless: session.headless,
+        model: session.model.clone(),
+        permission: Some(session.permission.into()),
+        settings_outdated: open
+            .as_ref()
+            .is_some_and(|open| session.has_new_settings_since(open.created_at)),
         pid: pid(|open| open.agent.as_ref().map(|it| it.pid)),
         holder_pid: pid(|open| open.holder.as_ref().map(|it| it.pid)),
         launches: *launches,
@@ -119,6 +124,7 @@ pub fn summary(state: &SessionState) -> SessionSummary {
         open: state.open().map(|launch| OpenLaunch {
             id: launch.id,
             machine: launch.machine,
+            created_at: launch.created_at,
             holder: launch.holder.clone(),
             agent: launch.agent.clone(),
         }),

@@ -12,6 +12,9 @@ pub struct Message {
     pub id: MessageId,
     pub session: SessionId,
     pub text: String,
+    /// The text is a command of the vendor's program, such as `/init`.
+    #[serde(default)]
+    pub is_command: bool,
     pub state: MessageState,
     /// The agent that sent the message. `None` if a person or Segue itself sent it.
     #[serde(default)]

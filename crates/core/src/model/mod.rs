@@ -34,6 +34,7 @@ mod plan_file;
 mod polled_repository;
 mod principal;
 mod process;
+mod program_command;
 mod project;
 mod record;
 mod repetition;
@@ -117,6 +118,7 @@ pub use plan_file::{PlanFailureWord, PlanFile, PlanFileTask, PlanWorktree};
 pub use polled_repository::{PolledList, PolledObject, PolledRepository};
 pub use principal::{AccessToken, AccessTokenKind, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};
+pub use program_command::{CommandArguments, CommandEffect, ProgramCommand};
 pub use project::{
     DescribedVendors, FleetScale, PROJECT_FILE, Project, ProjectAgent, PromptTemplate,
     TaskTemplates, TrustClaim, WorktreeSettings,

@@ -60,6 +60,10 @@ pub struct Session {
     /// Work that repeats itself. `None` if none was noticed.
     #[serde(default)]
     pub repetition: Option<Repetition>,
+    /// When settings changed that take effect with the next launch. `None` if they are those of the
+    /// first launch.
+    #[serde(default)]
+    pub settings_changed_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -72,8 +76,8 @@ pub struct SessionNames {
     pub up_name: Option<SessionName>,
 }
 
-/// The part of a session that comes from the project file and may change while the session exists.
-/// A change takes effect with the next launch.
+/// The part of a session that may change while the session exists: by the project file, or by a
+/// person. A change takes effect with the next launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionSettings {
     pub description: Option<VendorDescription>,
@@ -177,6 +181,12 @@ impl Session {
             | Status::Interrupted
             | Status::Lost => false,
         }
+    }
+
+    /// Returns whether a process that was started at `launched_at` runs with other settings than the
+    /// session has now.
+    pub fn has_new_settings_since(&self, launched_at: Timestamp) -> bool {
+        self.settings_changed_at.is_some_and(|changed_at| changed_at > launched_at)
     }
 
     /// Returns the name by which `segue up` finds the session of an agent. It stays the same if a

@@ -55,6 +55,10 @@ pub trait Store: Debug + Send + Sync {
     /// Returns the config dirs of the sessions of a vendor.
     async fn config_dirs(&self, vendor: &VendorId) -> Result<Vec<PathBuf>>;
 
+    /// Returns the models that sessions of a vendor have, the newest session's first. Sessions with
+    /// the vendor's default have none.
+    async fn models(&self, vendor: &VendorId, limit: u32) -> Result<Vec<String>>;
+
     /// Returns a session's launches, oldest first.
     async fn launches(&self, session: SessionId) -> Result<Vec<Launch>>;
 
@@ -219,10 +223,12 @@ pub enum Change {
         session: SessionId,
         repetition: Option<Box<Repetition>>,
     },
-    /// Replaces the settings that a session has from the project file.
+    /// Replaces the settings of a session. `changed_at` is recorded if the change needs a new
+    /// launch.
     Configure {
         session: SessionId,
         settings: Box<SessionSettings>,
+        changed_at: Option<Timestamp>,
     },
     /// A name that another session of the fleet has is a conflict.
     RenameSession {
@@ -504,6 +510,7 @@ pub struct OpenLaunch {
     pub id: LaunchId,
     /// The machine that started the launch: see [`Launch::machine`].
     pub machine: Option<MachineId>,
+    pub created_at: Timestamp,
     pub holder: Option<ProcessRef>,
     pub agent: Option<ProcessRef>,
 }

@@ -8,6 +8,7 @@ pub mod attach;
 pub mod attention;
 pub mod bringing_back;
 pub mod closing_words;
+pub mod commands;
 pub mod delivery;
 pub mod dialog;
 pub mod digest;

@@ -25,6 +25,10 @@ pub enum RestrictedAction {
     Remove,
     /// Renaming a session. People know sessions by their names.
     Rename,
+    /// Running a command of a vendor's program.
+    RunCommand,
+    /// Changing the model or the permission of a session.
+    Configure,
     Trust,
     Repair,
     Adopt,
@@ -281,6 +285,8 @@ fn description_of(action: RestrictedAction) -> &'static str {
         RestrictedAction::Answer => "answer a question that was put to a person",
         RestrictedAction::Remove => "remove a session",
         RestrictedAction::Rename => "rename a session",
+        RestrictedAction::RunCommand => "run commands of a program",
+        RestrictedAction::Configure => "change the settings of a session",
         RestrictedAction::Trust => "trust a project file",
         RestrictedAction::Repair => "repair the store",
         RestrictedAction::Adopt => "adopt a conversation",
@@ -300,9 +306,12 @@ fn scope_for(action: RestrictedAction) -> TokenScope {
         RestrictedAction::ReadAll
         | RestrictedAction::ReadTasks
         | RestrictedAction::WatchTerminal => TokenScope::Read,
-        RestrictedAction::Answer | RestrictedAction::ControlTerminal => TokenScope::Send,
+        RestrictedAction::Answer
+        | RestrictedAction::ControlTerminal
+        | RestrictedAction::RunCommand => TokenScope::Send,
         RestrictedAction::Everything
         | RestrictedAction::Rename
+        | RestrictedAction::Configure
         | RestrictedAction::MakeWorktree
         | RestrictedAction::Tasks => TokenScope::Work,
         RestrictedAction::Attach

@@ -38,6 +38,7 @@ fn message(number: u128, session: SessionId, text: &str, state: MessageState) ->
         session,
         text: text.to_owned(),
         state,
+        is_command: false,
         sender: None,
         created_at: at,
         updated_at: at,

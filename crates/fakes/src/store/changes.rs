@@ -34,8 +34,10 @@ impl Tables {
             Change::SetRepetition { session, repetition } => {
                 self.session_mut(session)?.repetition = repetition.map(|it| *it);
             }
-            Change::Configure { session, settings } => {
-                self.session_mut(session)?.configure(*settings);
+            Change::Configure { session, settings, changed_at } => {
+                let session = self.session_mut(session)?;
+                session.configure(*settings);
+                session.settings_changed_at = changed_at.or(session.settings_changed_at);
             }
             Change::RenameSession { session, names } => self.rename(session, names)?,
             Change::CreateLaunch(launch) => self.create_launch(*launch)?,

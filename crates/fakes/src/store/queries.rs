@@ -121,6 +121,7 @@ impl Tables {
             open: own().find(|it| it.is_open()).map(|it| OpenLaunch {
                 id: it.id,
                 machine: it.machine,
+                created_at: it.created_at,
                 holder: it.holder.clone(),
                 agent: it.agent.clone(),
             }),

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use rustix::process::Signal;
 use segue_core::Kind;
 use segue_core::model::{LaunchId, ProcessRef};
@@ -25,7 +26,7 @@ fn suspend(target: &ProcessRef) {
 
 fn open_launch(launch: LaunchId, held: &Held) -> OpenLaunch {
     let (holder, agent) = (Some(held.holder.clone()), held.agent.clone());
-    OpenLaunch { id: launch, machine: None, holder, agent }
+    OpenLaunch { id: launch, machine: None, created_at: Timestamp::now(), holder, agent }
 }
 
 #[tokio::test]

@@ -199,7 +199,8 @@ impl McpTool for AgentSend {
         let until = if wait_seconds == 0 { Until::Recorded } else { Until::TurnEnded };
         let timeout_ms = wait_seconds.saturating_mul(1000);
         let caller = api.caller();
-        let request = SendRequest { caller, session, text, interrupt, until, timeout_ms };
+        let command = false;
+        let request = SendRequest { caller, session, text, command, interrupt, until, timeout_ms };
         let send = change(api.as_ref(), "/v1/send", &request);
         let report: SendReport = match until {
             Until::TurnEnded => {

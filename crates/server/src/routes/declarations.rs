@@ -217,11 +217,23 @@ fn add_sessions(table: RouteTable) -> RouteTable {
             does("find_session", "Finds a session by its address"),
             sessions::show,
         )
+        .get(
+            "/v1/session/options",
+            Read,
+            does("session_options", "Lists what can be chosen for a session"),
+            sessions::options,
+        )
         .post(
             "/v1/rename",
             Work,
             does("rename_session", "Gives a session another name"),
             sessions::rename,
+        )
+        .post(
+            "/v1/settings",
+            Work,
+            does("change_settings", "Changes the model or the permission of a session"),
+            sessions::change_settings,
         )
         .delete("/v1/session", Admin, does("remove_session", "Forgets a session"), sessions::remove)
         .start(

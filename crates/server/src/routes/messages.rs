@@ -12,7 +12,7 @@ use segue_core::api::{
     MessagesRequest, SelectRequest, SendReport, SendRequest, Until, WaitReport, WaitRequest,
 };
 use segue_core::flows::select::{self, Chosen};
-use segue_core::flows::{bringing_back, caller_environment, repetition, view};
+use segue_core::flows::{bringing_back, caller_environment, commands, repetition, view};
 use segue_core::model::{
     Message, MessageStateKind, Principal, RequestKey, RequestStep, Session, SessionId,
 };
@@ -33,18 +33,30 @@ pub(crate) async fn send(
     request_id: RequestIdHeader,
     Sent(request): Sent<SendRequest>,
 ) -> RouteResult<SendReport> {
-    let SendRequest { caller, session, text, interrupt, until, timeout_ms } = request;
+    let SendRequest { caller, session, text, command, interrupt, until, timeout_ms } = request;
     check(&text)?;
     let found = select::find(&supervisor.ports, &principal, &session, &caller.cwd).await?;
     bringing_back::refuse_handed_over(&supervisor.ports, &found, "send").await?;
+    if command {
+        commands::check(&supervisor.ports, &principal, &found.session, &text)?;
+    }
     let session = found.session.id;
     let environment =
         caller_environment::environment(&supervisor.ports, &principal, caller.environment).await?;
-    let once = request_id.once(&app, &supervisor, &principal, &("send", session, &text, interrupt));
+    let verb = if command { "command" } else { "send" };
+    let once = request_id.once(&app, &supervisor, &principal, &(verb, session, &text, interrupt));
     let (request, same_commit) = (once.key(), Commit::default());
     let author = author(&supervisor, &principal, session).await;
-    let outgoing =
-        Outgoing { id: None, text, author, environment, interrupt, request, same_commit };
+    let outgoing = Outgoing {
+        id: None,
+        text,
+        is_command: command,
+        author,
+        environment,
+        interrupt,
+        request,
+        same_commit,
+    };
     let recorder = Arc::clone(&supervisor);
     let send = |reply| SessionRequest::Send { outgoing, reply };
     let send = async move { recorder.ask(session, send).await };

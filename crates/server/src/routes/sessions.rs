@@ -6,11 +6,12 @@ use segue_core::api::{
     AddressQuery, AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest,
     InterruptReport, InterruptRequest, ListRequest, RenameReport, RenameRequest, RestoreReport,
     ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport,
-    SelectRequest, SessionList, SessionRef, SessionView, StartedSession, StopReport, StopRequest,
-    TurnReport, UnknownConversation, UpRequest,
+    SelectRequest, SessionList, SessionOptions, SessionRef, SessionView, SettingsReport,
+    SettingsRequest, StartedSession, StopReport, StopRequest, TurnReport, UnknownConversation,
+    UpRequest,
 };
 use segue_core::flows::{
-    SessionState, bringing_back, last_output, machines, open_elsewhere, select,
+    SessionState, bringing_back, last_output, machines, open_elsewhere, options, select,
     unknown_conversations,
 };
 use segue_core::model::{RequestStep, SessionId, WaitingFor};
@@ -119,6 +120,17 @@ pub(crate) async fn rename(
     Ok(Json(once.carry_out(AnswerStorage::NotStored, rename).await?))
 }
 
+pub(crate) async fn change_settings(
+    State(app): State<App>,
+    Admitted { supervisor, principal }: Admitted,
+    request_id: RequestIdHeader,
+    Sent(request): Sent<SettingsRequest>,
+) -> RouteResult<SettingsReport> {
+    let once = request_id.once(&app, &supervisor, &principal, &("settings", &request));
+    let change = async move { supervisor::change_settings(&supervisor, &principal, request).await };
+    Ok(Json(once.carry_out(AnswerStorage::NotStored, change).await?))
+}
+
 pub(crate) async fn handoff(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
@@ -184,6 +196,16 @@ pub(crate) async fn show(
     let open_elsewhere = supervisor.open_elsewhere(places).await?;
     let view = supervisor.views(&[summary], &open_elsewhere).await?.pop();
     Ok(Json(view.ok_or_else(|| Error::internal("a session cannot be shown"))?))
+}
+
+/// Returns what can be chosen for a session.
+pub(crate) async fn options(
+    Admitted { supervisor, principal }: Admitted,
+    QueryValues(query): QueryValues<AddressQuery>,
+) -> RouteResult<SessionOptions> {
+    let AddressQuery { address, cwd, .. } = &query;
+    let found = select::find(&supervisor.ports, &principal, address, cwd).await?;
+    Ok(Json(options::of_session(&supervisor.ports, &found.session).await?))
 }
 
 pub(crate) async fn select(

@@ -24,6 +24,7 @@ mod rename;
 mod resume;
 mod run;
 mod scale;
+mod settings;
 mod stop;
 mod stream;
 pub(crate) mod tasks;
@@ -62,6 +63,7 @@ pub(crate) use rename::rename;
 pub(crate) use resume::{count, plan, resume};
 pub(crate) use run::run;
 pub(crate) use scale::scale;
+pub(crate) use settings::change_settings;
 pub(crate) use stop::stop;
 pub(crate) use up::up;
 pub(crate) use worktrees::{

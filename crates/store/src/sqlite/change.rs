@@ -38,8 +38,8 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
             sessions::set_status(transaction, *session, *status, *at)
         }
         Change::MarkHasContent { session } => sessions::mark_has_content(transaction, *session),
-        Change::Configure { session, settings } => {
-            sessions::configure(transaction, *session, settings)
+        Change::Configure { session, settings, changed_at } => {
+            sessions::configure(transaction, *session, settings, *changed_at)
         }
         Change::RenameSession { session, names } => sessions::rename(transaction, *session, names),
         Change::RemoveSession(session) => sessions::remove(transaction, *session),

@@ -43,6 +43,14 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 23, sql: include_str!("../../migrations/sqlite/0023_children.sql") },
     Migration { number: 24, sql: include_str!("../../migrations/sqlite/0024_session_mcp.sql") },
     Migration { number: 25, sql: include_str!("../../migrations/sqlite/0025_repetitions.sql") },
+    Migration {
+        number: 26,
+        sql: include_str!("../../migrations/sqlite/0026_settings_changed.sql"),
+    },
+    Migration {
+        number: 27,
+        sql: include_str!("../../migrations/sqlite/0027_message_commands.sql"),
+    },
 ];
 
 /// Returns the version after these migrations.

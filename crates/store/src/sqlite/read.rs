@@ -63,7 +63,9 @@ const NEWEST_OF_SESSIONS: &str = events_where!(
 macro_rules! messages_where {
     ($condition:literal) => {
         concat!(
-            "SELECT id, session, text, detail, sender, created_at, updated_at FROM messages WHERE ",
+            "SELECT ",
+            $crate::sqlite::rows::message_columns!(),
+            " FROM messages WHERE ",
             $condition,
             " ORDER BY rowid"
         )

@@ -24,7 +24,7 @@ macro_rules! session_columns {
         "s.id, s.name, s.fleet, s.agent, s.vendor, s.cwd, s.config_dir, s.model, s.permission, \
          s.instructions, s.headless, s.restart, s.args, s.env, s.parent, s.status, s.spoke, \
          s.created_at, s.updated_at, s.description, s.archive, s.up_name, s.mcp, \
-         s.repetition"
+         s.repetition, s.settings_changed_at"
     };
 }
 pub(crate) use session_columns;
@@ -60,6 +60,7 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
         // Null if a store of an earlier version is salvaged.
         mcp: columns.plain::<Option<bool>>()?.unwrap_or_default(),
         repetition: columns.optional_json()?,
+        settings_changed_at: columns.optional_word()?,
     })
 }
 
@@ -69,7 +70,7 @@ macro_rules! summary_columns {
     () => {
         concat!(
             $crate::sqlite::rows::session_columns!(),
-            ", b.launch, b.vendor_session, b.evidence, b.at, o.id, o.machine, o.holder, o.agent, \
+            ", b.launch, b.vendor_session, b.evidence, b.at, o.id, o.machine, o.created_at, o.holder, o.agent, \
              w.path, w.branch, \
              (SELECT count(*) FROM launches WHERE session = s.id), \
              (SELECT count(*) FROM messages WHERE session = s.id AND state IN ('queued', 'typing')), \
@@ -143,9 +144,11 @@ fn newest_binding(
 fn open_launch(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<OpenLaunch>> {
     let id: Option<LaunchId> = columns.optional_word()?;
     let machine = columns.optional_word()?;
+    let created_at = columns.optional_word()?;
     let holder = columns.optional_json()?;
     let agent = columns.optional_json()?;
-    Ok(id.map(|id| OpenLaunch { id, machine, holder, agent }))
+    let open = |(id, created_at)| OpenLaunch { id, machine, created_at, holder, agent };
+    Ok(id.zip(created_at).map(open))
 }
 
 fn leased_worktree(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<LeasedWorktree>> {
@@ -289,7 +292,14 @@ pub(crate) fn trust(row: &Row<'_>) -> rusqlite::Result<Trust> {
     Ok(Trust { folder: columns.path()?, claims: columns.plain()?, at: columns.word()? })
 }
 
-/// Reads `id, session, text, detail, sender, created_at, updated_at`.
+/// The columns of a message.
+macro_rules! message_columns {
+    () => {
+        "id, session, text, detail, sender, created_at, updated_at, is_command"
+    };
+}
+pub(crate) use message_columns;
+
 pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
     let mut columns = Columns::of(row);
     Ok(Message {
@@ -300,6 +310,8 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         sender: columns.optional_json()?,
         created_at: columns.word()?,
         updated_at: columns.word()?,
+        // Null in a message of an earlier version.
+        is_command: columns.plain::<Option<bool>>()?.unwrap_or_default(),
     })
 }
 

@@ -149,7 +149,7 @@ impl Sources {
         let columns = rows::worktree_columns!();
         salvaged.worktrees =
             self.table("worktrees", ("worktrees", columns), rows::worktree, &mut incomplete);
-        let columns = "id, session, text, detail, sender, created_at, updated_at";
+        let columns = rows::message_columns!();
         salvaged.messages =
             self.table("messages", ("messages", columns), rows::message, &mut incomplete);
         self.read_work(&mut salvaged, &mut incomplete);

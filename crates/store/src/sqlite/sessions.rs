@@ -131,6 +131,18 @@ pub(crate) fn config_dirs(
     all(connection, sql, [Word(vendor)], rows::path)
 }
 
+const MODELS: &str = "
+    SELECT model FROM sessions WHERE vendor = ?1 AND model IS NOT NULL
+    GROUP BY model ORDER BY max(created_at) DESC, max(id) DESC LIMIT ?2";
+
+pub(crate) fn models(
+    connection: &Connection,
+    vendor: &VendorId,
+    limit: u32,
+) -> rusqlite::Result<Vec<String>> {
+    all(connection, MODELS, (Word(vendor), limit), |row| row.get(0))
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;

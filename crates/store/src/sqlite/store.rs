@@ -187,6 +187,11 @@ impl Store for SqliteStore {
         self.read(move |connection| sessions::config_dirs(connection, &vendor)).await
     }
 
+    async fn models(&self, vendor: &VendorId, limit: u32) -> Result<Vec<String>> {
+        let vendor = vendor.clone();
+        self.read(move |connection| sessions::models(connection, &vendor, limit)).await
+    }
+
     async fn launches(&self, session: SessionId) -> Result<Vec<Launch>> {
         self.read(move |connection| read::launches(connection, session)).await
     }

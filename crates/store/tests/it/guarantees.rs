@@ -15,7 +15,7 @@ fn connection(fixture: &StoreFixture) -> Connection {
                       ('open', '{OLD_SESSION_ID}', 2, 'fresh', 't', NULL, '/p', '/c', '[]', '[]');
              INSERT INTO events (at, kind, text) VALUES ('t', 'bound', 'fact');
              INSERT INTO messages
-             VALUES ('m', '{OLD_SESSION_ID}', 'x', 'delivered', '{{}}', 't', 't', NULL);"
+             VALUES ('m', '{OLD_SESSION_ID}', 'x', 'delivered', '{{}}', 't', 't', NULL, NULL);"
         ))
         .unwrap();
     connection

@@ -156,6 +156,7 @@ macro_rules! store_contract {
             sessions_are_counted_by_status
             resting_places_are_listed_newest_first_until_their_sessions_run_or_are_removed
             vendors_and_config_dirs_of_sessions_are_listed_once
+            models_of_a_vendor_are_listed_once_the_newest_first
             waiting_for_events_ends_with_the_commit_that_adds_one
         }
     };

@@ -109,6 +109,10 @@ impl Launching for Claude {
         Ok(CommandLine { arguments, files })
     }
 
+    fn models(&self) -> &'static [&'static str] {
+        &["opus", "sonnet", "haiku"]
+    }
+
     fn headless(&self) -> Option<&dyn HeadlessLaunching> {
         Some(self)
     }

@@ -4,6 +4,7 @@
 //! the process does. Hooks report what the registry lacks. The screen shows dialogs that appear
 //! before the registry or a hook reports anything.
 
+mod commands;
 mod conversion;
 mod failures;
 mod launch;
@@ -55,5 +56,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     signals: &Claude,
     usage: Some(&Claude),
     mcp: Some(&Claude),
+    commands: Some(&Claude),
     conversion: Some(&Claude),
 };

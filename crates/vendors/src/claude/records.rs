@@ -23,6 +23,9 @@ const ADDED_TEXT_PREFIXES: [&str; 8] = [
     "<system-reminder>",
 ];
 
+/// The beginning of a command of the user that became a prompt.
+const COMMAND_PREFIX: &str = "<command-message>";
+
 /// The name of the model in assistant messages that Claude Code wrote itself.
 pub(super) const SYNTHETIC_MODEL: &str = "<synthetic>";
 
@@ -153,7 +156,7 @@ impl ClaudeRecord {
         }
         let text = self.message.content.text();
         match self.origin.as_ref().map(|origin| origin.kind.as_str()) {
-            Some("human") => ClaudeMeaning::Said(text),
+            Some("human") => ClaudeMeaning::Said(as_typed(text)),
             Some(_) => ClaudeMeaning::Nothing,
             None if text.starts_with(INTERRUPTED_PREFIX) => ClaudeMeaning::Interrupted,
             None if ADDED_TEXT_PREFIXES.iter().any(|prefix| text.starts_with(prefix)) => {
@@ -176,6 +179,23 @@ impl ClaudeRecord {
             }
             Some(_) => ClaudeMeaning::Answered(self.message.content.text()),
         }
+    }
+}
+
+/// Returns a text of the user as it was typed. Claude Code records a command as elements: its message,
+/// its name and its arguments.
+pub(super) fn as_typed(text: String) -> String {
+    let element = |name: &str| {
+        let (_, rest) = text.split_once(&format!("<{name}>"))?;
+        rest.split_once(&format!("</{name}>")).map(|(content, _)| content.trim())
+    };
+    if !text.starts_with(COMMAND_PREFIX) {
+        return text;
+    }
+    match (element("command-name"), element("command-args")) {
+        (Some(name), Some(arguments)) if !arguments.is_empty() => format!("{name} {arguments}"),
+        (Some(name), _) => name.to_owned(),
+        (None, _) => text,
     }
 }
 

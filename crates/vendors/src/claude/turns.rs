@@ -8,7 +8,9 @@ use segue_core::model::{Role, Tool, Turn};
 use segue_core::ports::{EachTurn, Files};
 use serde::Deserialize;
 
-use super::records::{ClaudeBlock, ClaudeMeaning, ClaudeRecord, ClaudeRecordKind, SYNTHETIC_MODEL};
+use super::records::{
+    ClaudeBlock, ClaudeMeaning, ClaudeRecord, ClaudeRecordKind, SYNTHETIC_MODEL, as_typed,
+};
 use super::tree::ClaudeBranch;
 use super::{tip, usage};
 use crate::shared::reading::{self, MessageContent, ReadDirection, text_turn};
@@ -53,7 +55,7 @@ fn turns_of_record(record: ClaudeRecord) -> Vec<Turn> {
         }
         ClaudeRecordKind::User => match record.meaning() {
             ClaudeMeaning::Said(_) => {
-                let text = record.message.content.text_with_images();
+                let text = as_typed(record.message.content.text_with_images());
                 text_turn(Role::User, text, at).into_iter().collect()
             }
             ClaudeMeaning::ToolResult => result_turns(record.message.content, at),

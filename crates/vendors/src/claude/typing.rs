@@ -4,6 +4,7 @@
 use segue_core::ports::Typing;
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::records::as_typed;
 use crate::shared::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
 
 /// Messages that end the program, even with spaces around them.
@@ -28,7 +29,7 @@ pub(super) fn typing(message: &str) -> Typing {
         // space.
         text.push(' ');
     }
-    Typing { text, recorded_as: normalize(message) }
+    Typing { text, recorded_as: normalize(&as_typed(message.to_owned())) }
 }
 
 /// Appends a zero-width space to a line that ends with the path of an image, so that it stays text.

@@ -4,6 +4,7 @@
 //! that id, and Codex resumes it. The lock file that a process holds open proves which conversation
 //! the process is in. The title, the rollout and the output show what the process does.
 
+mod commands;
 mod conversion;
 mod failures;
 mod launch;
@@ -55,5 +56,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     signals: &Codex,
     usage: Some(&Codex),
     mcp: Some(&Codex),
+    commands: Some(&Codex),
     conversion: Some(&Codex),
 };

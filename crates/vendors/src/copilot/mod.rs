@@ -4,6 +4,7 @@
 //! conversation the process is in. The events in that folder show what the process does and what it
 //! waits for. The screen shows the dialogs that appear before any event is recorded.
 
+mod commands;
 mod conversion;
 mod failures;
 mod launch;
@@ -55,5 +56,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     signals: &Copilot,
     usage: Some(&Copilot),
     mcp: Some(&Copilot),
+    commands: Some(&Copilot),
     conversion: Some(&Copilot),
 };

@@ -62,5 +62,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     signals: &CursorVendor,
     usage: None,
     mcp: None,
+    commands: None,
     conversion: None,
 };

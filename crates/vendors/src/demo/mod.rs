@@ -4,6 +4,7 @@
 //! agent program itself. The program behaves like a real agent CLI, including its defects.
 
 pub mod agent;
+mod commands;
 mod launch;
 mod paths;
 mod questions;
@@ -46,5 +47,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     signals: &Demo,
     usage: Some(&Demo),
     mcp: None,
+    commands: Some(&Demo),
     conversion: Some(&Demo),
 };

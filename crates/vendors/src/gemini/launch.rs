@@ -65,6 +65,10 @@ impl Launching for Gemini {
         Ok(CommandLine { arguments, files })
     }
 
+    fn models(&self) -> &'static [&'static str] {
+        &["pro", "flash", "flash-lite"]
+    }
+
     fn headless(&self) -> Option<&dyn HeadlessLaunching> {
         Some(self)
     }

@@ -5,6 +5,7 @@
 //! the name of a transcript without messages. The ending of a prepared name is unique, so Gemini
 //! does not delete a prepared transcript.
 
+mod commands;
 mod conversion;
 mod endangered;
 mod failures;
@@ -61,5 +62,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     signals: &Gemini,
     usage: Some(&Gemini),
     mcp: Some(&Gemini),
+    commands: Some(&Gemini),
     conversion: Some(&Gemini),
 };

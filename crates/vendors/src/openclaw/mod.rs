@@ -57,5 +57,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     signals: &OpenClaw,
     usage: Some(&OpenClaw),
     mcp: None,
+    commands: None,
     conversion: None,
 };

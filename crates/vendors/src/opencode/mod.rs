@@ -5,6 +5,7 @@
 //! plugin reports the conversation and the activity of the process. The plugin also sends the first
 //! message; later messages are typed.
 
+mod commands;
 mod conversion;
 mod document;
 mod export;
@@ -69,5 +70,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     signals: &OpenCode,
     usage: Some(&OpenCode),
     mcp: Some(&OpenCode),
+    commands: Some(&OpenCode),
     conversion: Some(&OpenCode),
 };

@@ -5,6 +5,7 @@
 //! extension reports the conversation and the activity of the process. The extension is in the
 //! launch folder, and not in a folder of the user.
 
+mod commands;
 mod conversion;
 mod extension;
 mod failures;
@@ -56,5 +57,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     signals: &Pi,
     usage: Some(&Pi),
     mcp: None,
+    commands: Some(&Pi),
     conversion: Some(&Pi),
 };

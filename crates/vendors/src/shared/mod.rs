@@ -12,6 +12,7 @@
 //! | `choices`, `typed_text` | answers to dialogs, text for a terminal |
 
 pub(crate) mod choices;
+pub(crate) mod commands;
 pub(crate) mod config_dir;
 pub(crate) mod database;
 pub(crate) mod failure_classes;

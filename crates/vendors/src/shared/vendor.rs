@@ -2,8 +2,8 @@
 
 use segue_core::model::VendorId;
 use segue_core::ports::{
-    Capabilities, Conversion, Interaction, Launching, McpClient, Rehearsal, SignalSources, Support,
-    Transcripts, TrialSetup, UsageReports, Vendor,
+    Capabilities, Conversion, Interaction, Launching, McpClient, ProgramCommands, Rehearsal,
+    SignalSources, Support, Transcripts, TrialSetup, UsageReports, Vendor,
 };
 
 /// A vendor of this crate: plain data, and one value for each facet.
@@ -22,6 +22,8 @@ pub(crate) struct BuiltInVendor {
     pub(crate) usage: Option<&'static dyn UsageReports>,
     /// `None` if the vendor's program cannot use MCP servers.
     pub(crate) mcp: Option<&'static dyn McpClient>,
+    /// `None` if a message can run no commands of the vendor's program.
+    pub(crate) commands: Option<&'static dyn ProgramCommands>,
     /// `None` if the vendor cannot take over conversations of other vendors.
     pub(crate) conversion: Option<&'static dyn Conversion>,
 }
@@ -65,6 +67,10 @@ impl Vendor for BuiltInVendor {
 
     fn mcp(&self) -> Option<&dyn McpClient> {
         self.mcp
+    }
+
+    fn commands(&self) -> Option<&dyn ProgramCommands> {
+        self.commands
     }
 
     fn conversion(&self) -> Option<&dyn Conversion> {

@@ -28,7 +28,9 @@ impl DaemonClient {
     ) -> Result<()> {
         let (caller, session) = (self.caller(), session.to_string());
         let until = Until::Recorded;
-        let request = SendRequest { caller, session, text, interrupt, until, timeout_ms: 0 };
+        let command = false;
+        let request =
+            SendRequest { caller, session, text, command, interrupt, until, timeout_ms: 0 };
         self.client().await?.send(&request).await.map(drop)
     }
 

@@ -9,7 +9,7 @@ use super::json_lines;
 const SESSION_FIELDS: [&str; 4] = ["session", "name", "fleet", "address"];
 
 /// The sorted fields of a session in the output of `segue ls`.
-const LS_FIELDS: [&str; 32] = [
+const LS_FIELDS: [&str; 35] = [
     "address",
     "agent",
     "attention",
@@ -27,12 +27,15 @@ const LS_FIELDS: [&str; 32] = [
     "last_failure",
     "launches",
     "missing_variables",
+    "model",
     "name",
     "open_in",
+    "permission",
     "pid",
     "queued_messages",
     "repetition",
     "session",
+    "settings_outdated",
     "status",
     "status_detail",
     "task",

@@ -28,13 +28,15 @@ pub struct NewMessage {
     /// Chosen by the caller, so that its other changes can refer to the message.
     pub id: MessageId,
     pub text: String,
+    /// As [`Message::is_command`].
+    pub is_command: bool,
     pub sender: Option<MessageSender>,
 }
 
 impl NewMessage {
     /// A message of a person or of Segue itself, with a new id.
     pub fn new(ports: &Ports, text: String) -> Self {
-        Self { id: MessageId::new(ports.clock.new_id()), text, sender: None }
+        Self { id: MessageId::new(ports.clock.new_id()), text, is_command: false, sender: None }
     }
 }
 
@@ -67,7 +69,7 @@ fn is_repeated(error: &Error) -> bool {
 async fn record(
     ports: &Ports,
     state: &mut SessionState,
-    NewMessage { id, text, sender }: NewMessage,
+    NewMessage { id, text, is_command, sender }: NewMessage,
     (request, same_commit): (Option<RequestKey>, Commit),
 ) -> Result<MessageId> {
     let now = ports.clock.now();
@@ -77,6 +79,7 @@ async fn record(
         id,
         session,
         text,
+        is_command,
         state: MessageState::Queued,
         sender,
         created_at: now,

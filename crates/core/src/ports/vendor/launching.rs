@@ -47,6 +47,11 @@ pub trait Launching: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns names of models that every version of the program accepts.
+    fn models(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns how the program runs a turn without a terminal. `None` if it cannot.
     fn headless(&self) -> Option<&dyn HeadlessLaunching> {
         None

@@ -1,6 +1,7 @@
 //! The interface to one vendor: which program to start, and how to interpret its files and its
 //! output. A vendor does not start processes itself.
 
+mod commands;
 mod conversion;
 mod interaction;
 mod launching;
@@ -18,6 +19,7 @@ use crate::error::Result;
 use crate::model::{PermissionEffect, Resumes, Session, VendorDescription, VendorId};
 use crate::rules::address;
 
+pub use commands::ProgramCommands;
 pub use conversion::Conversion;
 pub use interaction::{Answer, Interaction, Readiness, Typing};
 pub use launching::{
@@ -120,6 +122,11 @@ pub trait Vendor: Debug + Send + Sync {
 
     /// Returns how the vendor's program uses MCP servers. `None` if it cannot.
     fn mcp(&self) -> Option<&dyn McpClient> {
+        None
+    }
+
+    /// Returns the commands of the vendor's program that a message may run. `None` if there are none.
+    fn commands(&self) -> Option<&dyn ProgramCommands> {
         None
     }
 

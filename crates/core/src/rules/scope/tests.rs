@@ -98,6 +98,8 @@ fn agent_reaches_only_itself_and_its_children() {
     for action in [
         RestrictedAction::Remove,
         RestrictedAction::Rename,
+        RestrictedAction::Configure,
+        RestrictedAction::RunCommand,
         RestrictedAction::Trust,
         RestrictedAction::Repair,
         RestrictedAction::Adopt,

@@ -44,7 +44,7 @@ async fn end_of_a_child_is_reported_once_to_the_session_of_its_parent() {
     let (_, report) = tasks::due_reports(&ports, None).await.unwrap().pop().unwrap();
     let mut state = SessionState::load(&ports, own.id).await.unwrap();
     let (id, text) = (report.message, report.text.clone());
-    let message = messages::NewMessage { id, text, sender: None };
+    let message = messages::NewMessage { id, text, is_command: false, sender: None };
     let sent = (None, tasks::report_sent(&report));
     messages::add_message(&ports, &mut state, message.clone(), sent.clone()).await.unwrap();
     let again = messages::add_message(&ports, &mut state, message, sent).await.unwrap_err();

@@ -94,8 +94,8 @@ pub(crate) async fn send(
     PathValue(id): PathValue<SessionId>,
     Sent(body): Sent<MessageSendBody>,
 ) -> RouteResult<SendReport> {
-    let MessageSendBody { caller, text, interrupt, until, timeout_ms } = body;
+    let MessageSendBody { caller, text, command, interrupt, until, timeout_ms } = body;
     let session = id.to_string();
-    let request = SendRequest { caller, session, text, interrupt, until, timeout_ms };
+    let request = SendRequest { caller, session, text, command, interrupt, until, timeout_ms };
     messages::send(state, admitted, request_id, Sent(request)).await
 }

@@ -40,6 +40,8 @@ pub(crate) struct Outgoing {
     /// The id of the message. `None` generates one.
     pub(crate) id: Option<MessageId>,
     pub(crate) text: String,
+    /// The text is a command of the vendor's program.
+    pub(crate) is_command: bool,
     pub(crate) author: MessageAuthor,
     pub(crate) environment: Environment,
     /// Whether to interrupt the agent's current turn.
@@ -118,10 +120,11 @@ impl Actor {
     }
 
     pub(super) async fn send(&mut self, outgoing: Outgoing) -> Result<MessageId> {
-        let Outgoing { id, text, author, environment, interrupt, request, same_commit } = outgoing;
+        let Outgoing { id, text, is_command, author, environment, interrupt, request, same_commit } =
+            outgoing;
         let same_commit = self.with_repetition(author, same_commit).await?;
         let id = id.unwrap_or_else(|| MessageId::new(self.ports.clock.new_id()));
-        let message = NewMessage { id, text, sender: author.sender() };
+        let message = NewMessage { id, text, is_command, sender: author.sender() };
         let (ports, recorded_with) = (&self.ports, (request, same_commit));
         let id = messages::add_message(ports, &mut self.state, message, recorded_with).await?;
         let is_queued =

@@ -46,6 +46,10 @@ impl Actor {
             SessionRequest::Configure { settings, reply } => {
                 send_reply(reply, self.configure(*settings).await);
             }
+            SessionRequest::ChangeSettings { change, reply } => {
+                let settings = change.apply(self.state.session.settings());
+                send_reply(reply, self.configure(settings).await);
+            }
             SessionRequest::SetTimers { timers, reply } => {
                 send_reply(reply, self.set_timers(timers).await);
             }

@@ -10,6 +10,7 @@ use segue_core::api::{
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::SelectionMode;
 use segue_core::flows::messages::NewMessage;
+use segue_core::flows::settings::SettingsChange;
 use segue_core::flows::usage::UsageScan;
 use segue_core::model::{
     Environment, LaunchId, MessageId, RequestKey, SessionName, SessionSettings, Timer,
@@ -112,6 +113,11 @@ pub(crate) enum SessionRequest {
     /// Records the settings of the project file. Returns the keys that change the next launch.
     Configure {
         settings: Box<SessionSettings>,
+        reply: Reply<Vec<&'static str>>,
+    },
+    /// Changes settings for a person. Returns the keys that change the next launch.
+    ChangeSettings {
+        change: SettingsChange,
         reply: Reply<Vec<&'static str>>,
     },
     /// Copies the conversation into the archive, because it has grown while no actor watched it.

@@ -9,7 +9,7 @@ use segue_core::rules::naming;
 use super::{Actor, SessionRenamer};
 
 impl Actor {
-    /// Records the settings that the session has from the project file. Returns the keys that change
+    /// Records settings of the session. Returns the keys that change
     /// the next launch.
     pub(super) async fn configure(
         &mut self,
@@ -27,7 +27,9 @@ impl Actor {
         }
         let begins_archive = settings.archive && !known.archive;
         let session = self.id();
-        let changes = vec![Change::Configure { session, settings: Box::new(settings) }];
+        let changed_at = (!changed.is_empty()).then(|| self.ports.clock.now());
+        let settings = Box::new(settings);
+        let changes = vec![Change::Configure { session, settings, changed_at }];
         self.state.commit(&self.ports, Commit { changes, events }).await?;
         if begins_archive {
             self.archive();

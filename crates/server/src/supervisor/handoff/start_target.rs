@@ -72,8 +72,16 @@ impl Transfer {
             let same_commit = self.plan.step(&self.supervisor.ports, &mut self.target, summary);
             let (environment, interrupt, request) = (environment.clone(), false, None);
             let author = MessageAuthor::Segue;
-            let outgoing =
-                Outgoing { id: None, text, author, environment, interrupt, request, same_commit };
+            let outgoing = Outgoing {
+                id: None,
+                text,
+                is_command: false,
+                author,
+                environment,
+                interrupt,
+                request,
+                same_commit,
+            };
             let send = |reply| SessionRequest::Send { outgoing, reply };
             self.supervisor.ask(id, send).await?;
         } else {

@@ -41,7 +41,7 @@ async fn send(supervisor: &Arc<Supervisor>, session: SessionId, report: ChildRep
     let same_commit = tasks::report_sent(&report);
     let sender =
         repetition::sender_of(&supervisor.ports, of_child(supervisor, &report).await).await;
-    let message = NewMessage { id: report.message, text: report.text, sender };
+    let message = NewMessage { id: report.message, text: report.text, is_command: false, sender };
     let queue = |reply| SessionRequest::Queue { message, same_commit, reply };
     match supervisor.ask(session, queue).await {
         Err(error) if tasks::is_report_sent(&error) => Ok(()),

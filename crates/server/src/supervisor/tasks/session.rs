@@ -114,7 +114,16 @@ impl TaskWorker {
     ) -> Result<(), StepFailure> {
         let environment = self.environment_for(session).await?;
         let (id, author, interrupt, request) = (Some(id), MessageAuthor::Segue, false, None);
-        let outgoing = Outgoing { id, text, author, environment, interrupt, request, same_commit };
+        let outgoing = Outgoing {
+            id,
+            text,
+            is_command: false,
+            author,
+            environment,
+            interrupt,
+            request,
+            same_commit,
+        };
         let sent =
             self.supervisor.ask(session.id, |reply| SessionRequest::Send { outgoing, reply });
         sent.await?;

@@ -11,8 +11,9 @@ use crate::sqlite::read;
 use crate::sqlite::values::{Json, Time, Word};
 
 const INSERT: &str = "
-    INSERT INTO messages (id, session, text, state, detail, created_at, updated_at, sender)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    INSERT INTO messages (
+        id, session, text, state, detail, created_at, updated_at, sender, is_command
+    ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 const UPDATE: &str = "
     UPDATE messages SET state = ?2, detail = ?3, updated_at = ?4 WHERE id = ?1";
@@ -28,6 +29,7 @@ pub(super) fn add(transaction: &Transaction<'_>, message: &Message) -> Result<()
         Time(message.created_at),
         Time(message.updated_at),
         message.sender.as_ref().map(Json),
+        message.is_command,
     ))?;
     Ok(())
 }

@@ -14,11 +14,11 @@ const INSERT: &str = "
     INSERT INTO sessions (
         id, fleet, name, agent, vendor, cwd, config_dir, model, permission, headless, restart,
         parent, status, spoke, created_at, updated_at, args, env, instructions,
-        description, archive, mcp, settled, up_name, repetition
+        description, archive, mcp, settled, up_name, repetition, settings_changed_at
     ) VALUES (
         :id, :fleet, :name, :agent, :vendor, :cwd, :config_dir, :model, :permission, :headless,
         :restart, :parent, :status, :spoke, :created_at, :updated_at, :args, :env, :instructions,
-        :description, :archive, :mcp, :settled, :up_name, :repetition
+        :description, :archive, :mcp, :settled, :up_name, :repetition, :settings_changed_at
     )";
 
 pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result<(), SqliteFault> {
@@ -50,6 +50,7 @@ pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result
         ":settled": session.is_at_rest(),
         ":up_name": Word(&session.up_name),
         ":repetition": session.repetition.as_ref().map(Json),
+        ":settings_changed_at": session.settings_changed_at.map(Time),
     })?;
     Ok(())
 }
@@ -107,13 +108,15 @@ const CONFIGURE: &str = "
     UPDATE sessions SET
         description = :description, model = :model, permission = :permission,
         instructions = :instructions, restart = :restart, archive = :archive, mcp = :mcp,
-        args = :args, env = :env
+        args = :args, env = :env,
+        settings_changed_at = coalesce(:changed_at, settings_changed_at)
     WHERE id = :id";
 
 pub(super) fn configure(
     transaction: &Transaction<'_>,
     session: SessionId,
     settings: &SessionSettings,
+    changed_at: Option<Timestamp>,
 ) -> Result<(), SqliteFault> {
     let changed = transaction.prepare_cached(CONFIGURE)?.execute(named_params! {
         ":id": Word(&session),
@@ -126,6 +129,7 @@ pub(super) fn configure(
         ":mcp": settings.mcp,
         ":args": Json(&settings.args),
         ":env": Json(&settings.env),
+        ":changed_at": changed_at.map(Time),
     })?;
     check_exists(changed, session)
 }

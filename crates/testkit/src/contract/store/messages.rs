@@ -16,6 +16,7 @@ pub(super) fn message(samples: &Samples, session: SessionId, text: &str) -> Mess
         session,
         text: text.to_owned(),
         state: MessageState::Queued,
+        is_command: false,
         sender: None,
         created_at: now,
         updated_at: now,

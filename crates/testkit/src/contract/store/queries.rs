@@ -171,6 +171,25 @@ pub async fn vendors_and_config_dirs_of_sessions_are_listed_once(backend: &impl 
     assert_eq!(store.config_dirs(&one.vendor).await.unwrap(), [one.config_dir]);
 }
 
+pub async fn models_of_a_vendor_are_listed_once_the_newest_first(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let with = |name: &str, model: Option<&str>| Session {
+        model: model.map(str::to_owned),
+        ..samples.session("shop", name)
+    };
+    let sessions = [
+        with("one", Some("large")),
+        with("two", Some("small")),
+        with("three", Some("large")),
+        with("four", None),
+    ];
+    let other = Session { vendor: VendorId::new("other"), ..with("five", Some("foreign")) };
+    store_all(&*store, &sessions.iter().chain([&other]).collect::<Vec<_>>()).await;
+    let vendor = &sessions[0].vendor;
+    assert_eq!(store.models(vendor, 9).await.unwrap(), ["large", "small"]);
+    assert_eq!(store.models(vendor, 1).await.unwrap(), ["large"]);
+}
+
 pub async fn waiting_for_events_ends_with_the_commit_that_adds_one(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let added = |text: &str| segue_core::ports::Commit {

@@ -53,6 +53,7 @@ impl Samples {
             status: Status::Starting,
             has_content: false,
             repetition: None,
+            settings_changed_at: None,
             created_at: now,
             updated_at: now,
         }

@@ -111,12 +111,17 @@ pub async fn configure_replaces_every_setting_of_one_session(backend: &impl Back
         args: vec!["--flag".to_owned()],
         env: BTreeMap::from([("EXAMPLE".to_owned(), "1".to_owned())]),
     };
-    for settings in [settings, created.settings()] {
-        let change =
-            Change::Configure { session: created.id, settings: Box::new(settings.clone()) };
+    let time = samples.time();
+    for (settings, changed_at) in [(settings, Some(time)), (created.settings(), None)] {
+        let change = Change::Configure {
+            session: created.id,
+            settings: Box::new(settings.clone()),
+            changed_at,
+        };
         store.commit(commit([change])).await.unwrap();
         let mut expected = created.clone();
         expected.configure(settings);
+        expected.settings_changed_at = Some(time);
         assert_eq!(store.session(created.id).await.unwrap(), Some(expected));
     }
     assert_eq!(store.session(other.id).await.unwrap(), Some(other));
@@ -167,7 +172,8 @@ pub async fn sessions_are_listed_oldest_first_with_binding_and_launches(backend:
         ]))
         .await
         .unwrap();
-    let open = Some(OpenLaunch { id: open.id, machine: None, holder, agent });
+    let open =
+        Some(OpenLaunch { id: open.id, machine: None, created_at: open.created_at, holder, agent });
     let first = SessionSummary {
         session: old,
         binding: Some(newest),
@@ -244,7 +250,11 @@ pub async fn changes_to_an_unknown_session_fail_with_not_found(backend: &impl Ba
     let changes = [
         Change::SetStatus { session, status: Status::Idle, at: samples.time() },
         Change::MarkHasContent { session },
-        Change::Configure { session, settings: Box::new(samples.session("shop", "x").settings()) },
+        Change::Configure {
+            session,
+            settings: Box::new(samples.session("shop", "x").settings()),
+            changed_at: None,
+        },
         Change::CreateLaunch(Box::new(samples.launch(session, 1))),
         Change::AddBinding(samples.binding(session, "id-1", Evidence::Hook)),
         Change::RemoveSession(session),

@@ -1,0 +1,51 @@
+//! Settings that a person changes while a session exists.
+
+use crate::api::SettingsRequest;
+use crate::error::{Error, Result};
+use crate::flows::select;
+use crate::model::{Permission, PermissionEffect, Principal, SessionId, SessionSettings};
+use crate::ports::Ports;
+use crate::rules::scope::RestrictedAction;
+use crate::rules::words;
+
+/// The settings that change. A setting that is `None` stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsChange {
+    /// `Some(None)` is the vendor's default.
+    pub model: Option<Option<String>>,
+    pub permission: Option<Permission>,
+}
+
+impl SettingsChange {
+    /// Returns the settings after the change.
+    pub fn apply(self, settings: SessionSettings) -> SessionSettings {
+        SessionSettings {
+            model: self.model.unwrap_or_else(|| settings.model.clone()),
+            permission: self.permission.unwrap_or(settings.permission),
+            ..settings
+        }
+    }
+}
+
+/// Finds the session whose settings a request changes, and checks the values.
+pub async fn plan(
+    ports: &Ports,
+    principal: &Principal,
+    request: &SettingsRequest,
+) -> Result<(SessionId, SettingsChange)> {
+    principal.allow(RestrictedAction::Configure)?;
+    let SettingsRequest { cwd, session, model, permission } = request;
+    if model.is_none() && permission.is_none() {
+        return Err(Error::usage("no setting is given").hint("give a model or a permission"));
+    }
+    let model = model.as_deref().map(str::trim);
+    model.filter(|model| !model.is_empty()).map_or(Ok(()), words::check_model)?;
+    let found = select::find(ports, principal, session, cwd).await?.session;
+    let vendor = ports.vendors.of(&found)?;
+    if permission.is_some() && vendor.capabilities().permission == PermissionEffect::Nothing {
+        let error = Error::usage(format!("agents of `{}` have no permissions", found.vendor));
+        return Err(error.caused_by("its program does everything without asking"));
+    }
+    let model = model.map(|model| (!model.is_empty()).then(|| model.to_owned()));
+    Ok((found.id, SettingsChange { model, permission: *permission }))
+}
