@@ -14,11 +14,12 @@ use tokio::task::JoinSet;
 
 use crate::editor::EditorLink;
 use crate::following::OpenSession;
+use crate::options::{self, EditorOptions};
 use crate::port::{EditorPort, FeedStart};
 use crate::prompting::{EditorPrompt, PromptSignal, bring_back};
 use crate::protocol::{
-    CancelParams, EditorMessage, ErrorCode, ListParams, NewParams, PromptParams, PromptStopReason,
-    SessionParams, initialize_result,
+    CancelParams, ConfigOptionParams, EditorMessage, ErrorCode, ListParams, ModeParams, NewParams,
+    PromptParams, PromptStopReason, SessionParams, SessionUpdate, initialize_result,
 };
 use crate::{content, session_uri};
 
@@ -48,6 +49,16 @@ pub(crate) struct AcpAgent {
     settings: AcpSettings,
     open: Mutex<HashMap<SessionId, OpenSession>>,
     prompts: Mutex<HashMap<SessionId, OpenPrompt>>,
+}
+
+/// The answer to a request that opened a session.
+#[derive(Debug)]
+struct OpenedSession {
+    answer: Value,
+    /// The id that the editor knows.
+    uri: String,
+    /// Sent after the answer.
+    commands: Option<SessionUpdate>,
 }
 
 /// A prompt without an answer.
@@ -140,15 +151,30 @@ impl AcpAgent {
                 Ok(begun) => drop(tasks.spawn(async move { agent.prompt(id, begun).await })),
                 Err(error) => self.editor.complete(&id, Err(error)).await,
             },
-            "session/new" | "session/load" | "session/resume" | "session/list"
-            | "session/close" => drop(tasks.spawn(async move {
-                let result = agent.handle(&method, params).await;
+            "session/new" | "session/load" | "session/resume" => drop(tasks.spawn(async move {
+                let opened = agent.open_session(&method, params).await;
+                let (result, commands) = match opened {
+                    Ok(OpenedSession { answer, uri, commands }) => {
+                        (Ok(answer), commands.zip(Some(uri)))
+                    }
+                    Err(error) => (Err(error), None),
+                };
                 let is_new = method == "session/new" && result.is_ok();
                 agent.editor.complete(&id, result).await;
+                // The editor knows the session only after the answer.
+                if let Some((commands, uri)) = commands {
+                    agent.editor.update(&uri, &commands).await;
+                }
                 if is_new {
                     agent.show_only_session().await;
                 }
             })),
+            "session/list" | "session/close" | "session/set_mode" | "session/set_config_option" => {
+                drop(tasks.spawn(async move {
+                    let result = agent.handle(&method, params).await;
+                    agent.editor.complete(&id, result).await;
+                }));
+            }
             _ => {
                 let method: String = method.chars().take(60).collect();
                 let error = Error::usage(format!(
@@ -162,19 +188,60 @@ impl AcpAgent {
 
     async fn handle(&self, method: &str, params: Value) -> Result<Value> {
         match method {
-            "session/new" => self.new_session(parse(params)?).await,
-            "session/load" => self.load(parse(params)?).await,
-            "session/resume" => self.resume(parse(params)?).await,
             "session/list" => self.list(parse_or_default(params)?).await,
+            "session/set_mode" => self.set_mode(parse(params)?).await,
+            "session/set_config_option" => self.set_config_option(parse(params)?).await,
             _ => self.close(parse(params)?).await,
         }
     }
 
-    async fn new_session(&self, NewParams { cwd }: NewParams) -> Result<Value> {
+    async fn open_session(&self, method: &str, params: Value) -> Result<OpenedSession> {
+        match method {
+            "session/new" => self.new_session(parse(params)?).await,
+            "session/load" => self.load(parse(params)?).await,
+            _ => self.resume(parse(params)?).await,
+        }
+    }
+
+    /// Returns the answer that opens a session, with what the editor can choose.
+    async fn opened(
+        &self,
+        session: SessionId,
+        view: &SessionView,
+        mut answer: Value,
+    ) -> Result<OpenedSession> {
+        let options = self.options(view).await?;
+        options.add_to(&mut answer);
+        let (uri, commands) = (session_uri::session_uri(session), options.commands_update());
+        Ok(OpenedSession { answer, uri, commands })
+    }
+
+    async fn options(&self, view: &SessionView) -> Result<EditorOptions> {
+        Ok(EditorOptions::new(view, self.port.options(view.session).await?))
+    }
+
+    async fn set_mode(&self, ModeParams { session_id, mode_id }: ModeParams) -> Result<Value> {
+        let (_, view) = self.find(&session_id).await?;
+        self.port.change_settings(&options::mode_change(&view, &mode_id)?).await?;
+        Ok(json!({}))
+    }
+
+    async fn set_config_option(&self, params: ConfigOptionParams) -> Result<Value> {
+        let ConfigOptionParams { session_id, config_id, value } = params;
+        let value = value.as_str().ok_or_else(|| Error::usage("`value` must be a text"))?;
+        let (_, view) = self.find(&session_id).await?;
+        let changed = options::change(&view, &config_id, value)?;
+        let changed = self.port.change_settings(&changed).await?.session;
+        let options = self.options(&changed).await?;
+        Ok(json!({"configOptions": options.config_options()}))
+    }
+
+    async fn new_session(&self, NewParams { cwd }: NewParams) -> Result<OpenedSession> {
         check_folder(&cwd)?;
         if let Some(address) = &self.settings.session {
             let view = self.port.session(address).await?;
-            return Ok(json!({"sessionId": session_uri::session_uri(view.session)}));
+            let answer = json!({"sessionId": session_uri::session_uri(view.session)});
+            return self.opened(view.session, &view, answer).await;
         }
         let AcpSettings { agent, vendor, model, permission, .. } = self.settings.clone();
         let caller = Caller { cwd, ..self.port.caller() };
@@ -183,7 +250,7 @@ impl AcpAgent {
         let started = self.port.run(&request).await?.session;
         let uri = session_uri::session_uri(started.session);
         self.follow(started.session, &started, FeedStart::Beginning).await?;
-        Ok(json!({"sessionId": uri}))
+        self.opened(started.session, &started, json!({"sessionId": uri})).await
     }
 
     /// With `--session`, an editor that asks for a new session gets that one, with its history.
@@ -195,19 +262,19 @@ impl AcpAgent {
         let _unread = self.follow(view.session, &latest, FeedStart::Story).await;
     }
 
-    async fn load(&self, SessionParams { session_id }: SessionParams) -> Result<Value> {
+    async fn load(&self, SessionParams { session_id }: SessionParams) -> Result<OpenedSession> {
         let (session, view) = self.find(&session_id).await?;
         let open = self.follow(session, &view, FeedStart::Story).await?;
         // The editor gets the history before the answer.
         open.catch_up().await;
-        Ok(json!({}))
+        self.opened(session, &view, json!({})).await
     }
 
-    async fn resume(&self, SessionParams { session_id }: SessionParams) -> Result<Value> {
+    async fn resume(&self, SessionParams { session_id }: SessionParams) -> Result<OpenedSession> {
         let (session, view) = self.find(&session_id).await?;
         bring_back(self.port.as_ref(), &view).await?;
         self.follow(session, &view, FeedStart::End).await?;
-        Ok(json!({}))
+        self.opened(session, &view, json!({})).await
     }
 
     async fn list(&self, ListParams { cwd, cursor }: ListParams) -> Result<Value> {

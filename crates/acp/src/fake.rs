@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::api::{
     AnswerRequest, Caller, MessageWaitRequest, RestoreReport, ResumeRequest, RunRequest,
-    SendReport, SendRequest, SessionList, SessionView, StartedSession,
+    SendReport, SendRequest, SessionList, SessionOptions, SessionView, SettingsReport,
+    SettingsRequest, StartedSession,
 };
 use segue_core::model::{
     Environment, Event, EventPayload, MessageId, NewEvent, SessionId, Status, Turn, VendorSessionId,
@@ -59,6 +60,7 @@ pub(crate) struct FakeEditorPort {
     pub(crate) view: Mutex<SessionView>,
     /// The changes that were asked for.
     pub(crate) calls: Mutex<Vec<String>>,
+    pub(crate) options: Mutex<SessionOptions>,
     pub(crate) waits: mpsc::Sender<SendReport>,
     waiting: AsyncMutex<mpsc::Receiver<SendReport>>,
     pub(crate) events: mpsc::Sender<EventPayload>,
@@ -75,6 +77,7 @@ impl FakeEditorPort {
         Arc::new(Self {
             view: Mutex::new(view(&json!({}))),
             calls: Mutex::default(),
+            options: Mutex::default(),
             waits,
             waiting: AsyncMutex::new(waiting),
             events,
@@ -124,8 +127,31 @@ impl EditorPort for FakeEditorPort {
         Ok(SessionList { sessions: vec![self.now()], hidden: 0, next: Some("2".to_owned()) })
     }
 
+    async fn options(&self, _: SessionId) -> Result<SessionOptions> {
+        Ok(self.options.lock().unwrap().clone())
+    }
+
+    async fn change_settings(&self, request: &SettingsRequest) -> Result<SettingsReport> {
+        let SettingsRequest { model, permission, .. } = request;
+        self.called(format!("set {model:?} {permission:?}"));
+        let mut session = self.view.lock().unwrap();
+        if let Some(model) = model {
+            session.model = (!model.is_empty()).then(|| model.clone());
+        }
+        session.permission = permission.map(Into::into).or(session.permission.clone());
+        session.settings_outdated = true;
+        Ok(SettingsReport { session: session.clone(), changed: Vec::new() })
+    }
+
+    async fn stop(&self, _: SessionId) -> Result<()> {
+        self.called("stop".to_owned());
+        *self.view.lock().unwrap() = view(&json!({"status": "ended"}));
+        Ok(())
+    }
+
     async fn send(&self, request: &SendRequest) -> Result<SendReport> {
-        self.called(format!("send {}", request.text));
+        let verb = if request.command { "run" } else { "send" };
+        self.called(format!("{verb} {}", request.text));
         Ok(report(&self.now(), "queued", false))
     }
 

@@ -9,9 +9,10 @@ use segue_core::model::{Event, EventPayload, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::editor::EditorLink;
+use crate::options::EditorOptions;
 use crate::port::{EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 use crate::protocol::SessionUpdate;
-use crate::updates::UpdateWriter;
+use crate::updates::{ExpectedPrompt, UpdateWriter};
 
 /// How many commands wait for a follower.
 const WAITING_COMMANDS: usize = 16;
@@ -33,7 +34,7 @@ enum FollowCommand {
     /// Sends the turns that are there, and then replies.
     CatchUp(oneshot::Sender<()>),
     /// The editor shows this prompt already.
-    Expect(String),
+    Expect(ExpectedPrompt),
     /// The prompt does not get into the conversation.
     Forget(String),
     /// Sends a message of Segue itself.
@@ -70,8 +71,9 @@ impl OpenSession {
         let _ended = done.await;
     }
 
-    pub(crate) async fn expect(&self, prompt: &str) {
-        self.command(FollowCommand::Expect(prompt.to_owned())).await;
+    pub(crate) async fn expect(&self, prompt: &str, is_command: bool) {
+        let expected = ExpectedPrompt::new(prompt, is_command);
+        self.command(FollowCommand::Expect(expected)).await;
     }
 
     pub(crate) async fn forget(&self, prompt: &str) {
@@ -136,7 +138,7 @@ impl SessionFollower {
                 self.forward().await;
                 let _gone = done.send(());
             }
-            FollowCommand::Expect(prompt) => self.writer.expect(&prompt),
+            FollowCommand::Expect(prompt) => self.writer.expect(prompt),
             FollowCommand::Forget(prompt) => self.writer.forget(&prompt),
             FollowCommand::Note(text) => {
                 let note = self.writer.note(&text);
@@ -156,6 +158,11 @@ impl SessionFollower {
                 self.send([SessionUpdate::SessionInfoUpdate { title: to.clone() }]).await;
                 false
             }
+            EventPayload::SettingsChanged { .. } => {
+                let updates = self.settings_updates().await.unwrap_or_default();
+                self.send(updates).await;
+                false
+            }
             _ => false,
         };
         let is_reopened = is_other && self.reopen().await;
@@ -163,6 +170,13 @@ impl SessionFollower {
         self.forward().await;
         self.counter.send_modify(|count| *count += 1);
         is_reopened
+    }
+
+    /// Returns the updates after a change of the session's settings.
+    async fn settings_updates(&self) -> Result<Vec<SessionUpdate>> {
+        let view = self.port.session(&self.session.to_string()).await?;
+        let options = self.port.options(self.session).await?;
+        Ok(EditorOptions::new(&view, options).updates())
     }
 
     /// Reads another conversation of the session, from its first turn.

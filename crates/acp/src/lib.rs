@@ -9,6 +9,7 @@ mod agent;
 mod content;
 mod editor;
 mod following;
+mod options;
 mod permissions;
 mod port;
 mod prompting;

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use segue_core::Result;
 use segue_core::api::{
     AnswerRequest, Caller, MessageWaitRequest, RestoreReport, ResumeRequest, RunRequest,
-    SendReport, SendRequest, SessionList, SessionView, StartedSession,
+    SendReport, SendRequest, SessionList, SessionOptions, SessionView, SettingsReport,
+    SettingsRequest, StartedSession,
 };
 use segue_core::model::{Event, MessageId, SessionId, Turn, VendorSessionId};
 
@@ -27,6 +28,15 @@ pub trait EditorPort: Debug + Send + Sync + 'static {
 
     /// Lists sessions in pages.
     async fn sessions(&self, cursor: Option<&str>) -> Result<SessionList>;
+
+    /// Lists what can be chosen for a session.
+    async fn options(&self, session: SessionId) -> Result<SessionOptions>;
+
+    /// Changes settings of a session. They take effect when its agent is started the next time.
+    async fn change_settings(&self, request: &SettingsRequest) -> Result<SettingsReport>;
+
+    /// Ends the agent of a session.
+    async fn stop(&self, session: SessionId) -> Result<()>;
 
     async fn send(&self, request: &SendRequest) -> Result<SendReport>;
 

@@ -8,6 +8,7 @@ use segue_core::api::{
     SessionView, Until,
 };
 use segue_core::model::{MessageId, MessageStateKind, StatusKind, WaitingFor};
+use segue_core::rules::commands;
 use segue_core::{Error, Result};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
@@ -56,12 +57,15 @@ impl EditorPrompt {
         view: &SessionView,
         text: String,
     ) -> Result<PromptStopReason> {
+        let view = &end_outdated(self.port.as_ref(), view).await?;
         bring_back(self.port.as_ref(), view).await?;
-        self.open.expect(&text).await;
+        let command = self.is_command(&text).await?;
+        self.open.expect(&text, command).await;
         let request = SendRequest {
             caller: self.port.caller(),
             session: self.open.session.to_string(),
             text: text.clone(),
+            command,
             interrupt: false,
             until: Until::Recorded,
             timeout_ms: 0,
@@ -74,6 +78,14 @@ impl EditorPrompt {
         // A message that has not arrived by now is not in the conversation.
         self.open.forget(&text).await;
         ended
+    }
+
+    /// Returns whether the text is a command that the agent's program can run for a message. Other
+    /// texts that begin with a slash reach the agent as they are.
+    async fn is_command(&self, text: &str) -> Result<bool> {
+        let Some(name) = commands::name_of(text) else { return Ok(false) };
+        let options = self.port.options(self.open.session).await?;
+        Ok(options.commands.iter().any(|command| command.name == name))
     }
 
     async fn wait(&mut self, message: MessageId) -> Result<PromptStopReason> {
@@ -184,6 +196,17 @@ fn not_running(view: &SessionView, note: &str) -> Error {
     let address = &view.address;
     let error = Error::unavailable(format!("`{address}` does not get the prompt: {note}"));
     error.hint(format!("the prompt stays queued; run `segue resume {address}` to see why"))
+}
+
+/// Ends an agent that rests and was started with other settings than its session has now. It is then
+/// brought back with the new ones.
+async fn end_outdated(port: &dyn EditorPort, view: &SessionView) -> Result<SessionView> {
+    let rests = view.status.known() == Some(StatusKind::Idle) && !view.headless;
+    if !rests || !view.settings_outdated {
+        return Ok(view.clone());
+    }
+    port.stop(view.session).await?;
+    port.session(&view.session.to_string()).await
 }
 
 /// Starts the agent of a session that does not run, in its conversation.

@@ -50,6 +50,23 @@ pub(crate) struct SessionParams {
     pub(crate) session_id: String,
 }
 
+/// The parameters of `session/set_mode`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ModeParams {
+    pub(crate) session_id: String,
+    pub(crate) mode_id: String,
+}
+
+/// The parameters of `session/set_config_option`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConfigOptionParams {
+    pub(crate) session_id: String,
+    pub(crate) config_id: String,
+    pub(crate) value: Value,
+}
+
 /// The parameters of `session/list`.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct ListParams {
@@ -132,6 +149,57 @@ pub(crate) enum SessionUpdate {
     ToolCallUpdate(ToolCallState),
     Plan { entries: Vec<PlanEntry> },
     SessionInfoUpdate { title: String },
+    CurrentModeUpdate { current_mode_id: String },
+    ConfigOptionUpdate { config_options: Vec<ConfigOption> },
+    AvailableCommandsUpdate { available_commands: Vec<EditorCommand> },
+}
+
+/// The modes of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionModes {
+    pub(crate) current_mode_id: String,
+    pub(crate) available_modes: Vec<EditorMode>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct EditorMode {
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+}
+
+/// A setting that the editor shows as a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConfigOption {
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) category: &'static str,
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) current_value: String,
+    pub(crate) options: Vec<ConfigValue>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ConfigValue {
+    pub(crate) value: String,
+    pub(crate) name: String,
+}
+
+/// A command that the editor offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct EditorCommand {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) input: Option<CommandHint>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct CommandHint {
+    pub(crate) hint: String,
 }
 
 /// A text.

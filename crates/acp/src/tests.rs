@@ -263,6 +263,100 @@ async fn ended_session_is_brought_back_by_resume_and_prompt_and_not_by_load() {
     editor.end().await;
 }
 
+/// Lets the daemon offer a command, and all permissions.
+fn offer(editor: &TestEditor) {
+    let options = json!({
+        "permissions": ["ask", "accept-edits", "auto"], "models": ["large"],
+        "commands": [{"name": "init", "description": "Writes a file", "arguments": "folder"}],
+    });
+    *editor.daemon.options.lock().unwrap() = serde_json::from_value(options).unwrap();
+    let view = view(&json!({"permission": "ask"}));
+    *editor.daemon.view.lock().unwrap() = view;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn known_command_is_run_and_the_prompt_of_its_program_is_not_shown() {
+    let mut editor = editor();
+    offer(&editor);
+    let made = editor.request(1, "session/new", &json!({"cwd": "/code", "mcpServers": []}));
+    assert_eq!(made["result"]["modes"]["currentModeId"], "ask");
+    let update = &editor.read()["params"]["update"];
+    assert_eq!(update["sessionUpdate"], "available_commands_update");
+    let command =
+        json!({"name": "init", "description": "Writes a file", "input": {"hint": "folder"}});
+    assert_eq!(update["availableCommands"], json!([command]));
+    for (prompt, call) in [("/init here", "run /init here"), ("/other x", "send /other x")] {
+        editor.prompt(2, prompt);
+        let texts = ["the text of the program", "done"];
+        let roles = [Role::User, Role::Assistant];
+        let turns = texts.into_iter().zip(roles).map(|(text, role)| Turn::new(role, text));
+        editor.daemon.turns.lock().unwrap().extend(turns);
+        let idle = view(&json!({}));
+        editor.daemon.waits.send(report(&idle, "delivered", true)).await.unwrap();
+        let first = editor.read()["params"]["update"]["content"]["text"].clone();
+        assert_eq!(first == "done", prompt.starts_with("/init"), "{first}");
+        editor.until("id", &json!(2));
+        assert!(editor.daemon.calls().contains(&call.to_owned()), "{:?}", editor.daemon.calls());
+    }
+    editor.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changed_mode_and_model_restart_a_resting_agent_before_the_next_prompt() {
+    let mut editor = editor();
+    offer(&editor);
+    let params = json!({"sessionId": URI, "modeId": "auto"});
+    assert_eq!(editor.request(1, "session/set_mode", &params)["result"], json!({}));
+    let params = json!({"sessionId": URI, "configId": "model", "value": "large"});
+    let answer = editor.request(2, "session/set_config_option", &params);
+    let values: Vec<&Value> = answer["result"]["configOptions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["currentValue"])
+        .collect();
+    assert_eq!(values, ["auto", "large"]);
+    editor.prompt(3, "hello");
+    editor.daemon.waits.send(report(&view(&json!({})), "delivered", true)).await.unwrap();
+    editor.until("id", &json!(3));
+    let calls = editor.daemon.calls();
+    let changes = ["set None Some(Auto)", "set Some(\"large\") None"];
+    assert_eq!(calls[..2], changes);
+    assert_eq!(calls[2..], ["conversation End", "stop", "resume", "send hello", "wait None"]);
+    let wrong = [
+        json!({"sessionId": URI, "configId": "mode", "value": "root"}),
+        json!({"sessionId": URI, "configId": "colour", "value": "red"}),
+        json!({"sessionId": URI, "configId": "model", "value": true}),
+    ];
+    for params in wrong {
+        let answer = editor.request(4, "session/set_config_option", &params);
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+    editor.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_that_change_elsewhere_reach_the_editor() {
+    let mut editor = editor();
+    offer(&editor);
+    editor.request(1, "session/load", &json!({"sessionId": URI}));
+    let view = view(&json!({"permission": "auto", "model": "own"}));
+    *editor.daemon.view.lock().unwrap() = view;
+    let keys = vec!["permission".to_owned()];
+    editor.daemon.events.send(EventPayload::SettingsChanged { keys }).await.unwrap();
+    let mut updates = Vec::new();
+    while updates.len() < 3 {
+        updates.push(editor.read()["params"]["update"].clone());
+    }
+    assert_eq!(updates[1]["currentModeId"], "auto", "{updates:?}");
+    let model = &updates[2]["configOptions"][1];
+    assert_eq!(model["currentValue"], "own");
+    let values: Vec<&Value> =
+        model["options"].as_array().unwrap().iter().map(|it| &it["value"]).collect();
+    assert_eq!(values, ["default", "large", "own"]);
+    editor.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn list_has_pages_and_only_the_wanted_folder() {
     let mut editor = editor();

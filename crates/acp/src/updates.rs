@@ -27,12 +27,27 @@ pub(crate) struct UpdateWriter {
     /// The folder of the session, in which relative paths are.
     folder: PathBuf,
     /// Prompts of the editor that are not in the conversation yet.
-    own_prompts: VecDeque<String>,
+    own_prompts: VecDeque<ExpectedPrompt>,
     open_calls: VecDeque<UnfinishedCall>,
     /// How many messages and calls were sent. Their ids contain the number.
     count: u64,
     /// Distinguishes the ids of this process from those of earlier ones.
     run: String,
+}
+
+/// A prompt of the editor that is not in the conversation yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ExpectedPrompt {
+    /// The words of the prompt.
+    text: String,
+    /// The conversation has the prompt that the program writes for the command.
+    is_command: bool,
+}
+
+impl ExpectedPrompt {
+    pub(crate) fn new(prompt: &str, is_command: bool) -> Self {
+        Self { text: words(prompt), is_command }
+    }
 }
 
 /// A tool call without a result.
@@ -53,14 +68,14 @@ impl UpdateWriter {
     }
 
     /// Announces a prompt of the editor, whose turn the editor does not get back.
-    pub(crate) fn expect(&mut self, prompt: &str) {
-        self.own_prompts.push_back(words(prompt));
+    pub(crate) fn expect(&mut self, prompt: ExpectedPrompt) {
+        self.own_prompts.push_back(prompt);
     }
 
     /// Forgets a prompt that did not reach the conversation.
     pub(crate) fn forget(&mut self, prompt: &str) {
         let prompt = words(prompt);
-        self.own_prompts.retain(|it| *it != prompt);
+        self.own_prompts.retain(|it| it.text != prompt);
     }
 
     /// Converts a turn.
@@ -82,7 +97,7 @@ impl UpdateWriter {
     /// Returns whether the editor has sent this message, and forgets it then.
     fn is_own(&mut self, text: &str) -> bool {
         let text = words(text);
-        let found = self.own_prompts.iter().position(|own| text == *own);
+        let found = self.own_prompts.iter().position(|own| own.is_command || text == own.text);
         found.and_then(|place| self.own_prompts.remove(place)).is_some()
     }
 

@@ -73,13 +73,68 @@ fn prompt_is_a_message_and_its_turn_becomes_updates() {
 }
 
 #[test]
+fn commands_of_the_program_are_offered_and_run() {
+    let world = world();
+    let mut client = EditorClient::start(&world, &["--vendor", "demo"]);
+    let session = client.new_session(&world.project());
+    let offered = client.update(|it| it["sessionUpdate"] == "available_commands_update");
+    let names: Vec<&str> = offered["availableCommands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["ask", "slow", "tool"]);
+    let (answer, _) = client.prompt(&session, "/slow 0");
+    assert_eq!(answer["result"]["stopReason"], "end_turn", "{answer}");
+    // A text that begins like a command, and is none.
+    let (answer, _) = client.prompt(&session, "/tmp is a folder");
+    assert_eq!(answer["result"]["stopReason"], "end_turn", "{answer}");
+    let events = scene::event_texts(&world, &name(&world, &session), "message_delivered");
+    assert_eq!(events.len(), 2);
+    assert_schema(&client.traffic);
+}
+
+#[test]
+fn mode_and_model_change_with_the_next_prompt_in_the_same_conversation() {
+    let world = world();
+    let (mut client, session) = session(&world);
+    let loaded = client.ok("session/load", &of(&session));
+    assert_eq!(loaded["modes"]["currentModeId"], "ask", "{loaded}");
+    let begun = client.begin_prompt(&session, "/ask");
+    let question = client.question();
+    client.choose(&question, &question["params"]["options"][0]["optionId"].clone());
+    client.answer(begun);
+    client.ok("session/set_mode", &json!({"sessionId": session, "modeId": "auto"}));
+    client.update(|it| it["currentModeId"] == "auto");
+    let chosen = json!({"sessionId": session, "configId": "model", "value": "large"});
+    let options = client.ok("session/set_config_option", &chosen);
+    assert_eq!(options["configOptions"][1]["currentValue"], "large", "{options}");
+    // It asks nothing now.
+    let (answer, updates) = client.prompt(&session, "/ask");
+    assert_eq!(answer["result"]["stopReason"], "end_turn", "{updates:?}");
+    let (_, updates) = client.prompt(&session, "what is the word?");
+    assert_eq!(agent_texts(&updates), ["The word is amber."]);
+    let found = listed(&world, &session);
+    assert_eq!((&found["launches"], &found["model"]), (&json!(2), &json!("large")));
+    // The settings stay if the editor is killed.
+    processes::send(client.pid(), Signal::KILL);
+    client.wait();
+    let mut client = EditorClient::start(&world, &[]);
+    let loaded = client.ok("session/load", &of(&session));
+    assert_eq!(loaded["modes"]["currentModeId"], "auto", "{loaded}");
+    assert_schema(&client.traffic);
+}
+
+#[test]
 fn new_session_can_be_loaded_before_its_first_prompt() {
     let world = world();
     let mut client = EditorClient::start(&world, &["--vendor", "demo"]);
     let session = client.new_session(&world.project());
     assert!(client.close().success());
     let mut client = EditorClient::start(&world, &[]);
-    assert_eq!(client.ok("session/load", &of(&session)), json!({}));
+    let loaded = client.ok("session/load", &of(&session));
+    assert_eq!(loaded["modes"]["currentModeId"], "ask", "{loaded}");
     assert_eq!(client.updates, [json!(null); 0]);
     let (answer, updates) = client.prompt(&session, "remember the word amber");
     assert_eq!(answer["result"]["stopReason"], "end_turn");
@@ -350,7 +405,8 @@ fn wrong_requests_get_an_error_that_names_the_mistake() {
         ("session/new", json!({"cwd": "here", "mcpServers": []}), -32602, "absolute"),
         ("session/new", json!({"cwd": "/no/where", "mcpServers": []}), -32002, "/no/where"),
         ("session/new", json!({}), -32602, "cwd"),
-        ("session/set_mode", of(&session), -32601, "session/set_mode"),
+        ("session/set_mode", of(&session), -32602, "modeId"),
+        ("session/fork", of(&session), -32601, "session/fork"),
         ("session/list", json!({"cursor": "x"}), -32602, "cursor"),
     ];
     for (method, params, code, words) in table {

@@ -10,8 +10,9 @@ use segue_acp::{AcpSettings, EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 use segue_core::api::{
     AddressQuery, AnswerReport, AnswerRequest, Caller, CancelRequest, ConversationRequest,
     InterruptReport, InterruptRequest, MessageView, MessageWaitRequest, RestoreReport,
-    ResumeAnswer, ResumeRequest, RunRequest, SendReport, SendRequest, SessionList, SessionView,
-    StartedSession,
+    ResumeAnswer, ResumeRequest, RunRequest, Selection, SendReport, SendRequest, SessionList,
+    SessionOptions, SessionView, SettingsReport, SettingsRequest, StartedSession, StopReport,
+    StopRequest,
 };
 use segue_core::model::{MessageId, RequestId, SessionId};
 use segue_core::{Error, Result};
@@ -125,6 +126,22 @@ impl EditorPort for EditorCalls {
     async fn sessions(&self, cursor: Option<&str>) -> Result<SessionList> {
         let parameters = SessionPageParameters { limit: PAGE_SIZE, cursor };
         self.ask(Method::GET, &query("/v1/sessions", &parameters)?, &()).await
+    }
+
+    async fn options(&self, session: SessionId) -> Result<SessionOptions> {
+        let address = AddressQuery::new(&session.to_string(), Path::new("/"), false);
+        self.ask(Method::GET, &query("/v1/session/options", &address)?, &()).await
+    }
+
+    async fn change_settings(&self, request: &SettingsRequest) -> Result<SettingsReport> {
+        self.change("/v1/settings", request).await
+    }
+
+    async fn stop(&self, session: SessionId) -> Result<()> {
+        let selection = Selection::Named(vec![session.to_string()]);
+        let request = StopRequest { cwd: "/".into(), selection };
+        let report: StopReport = self.change("/v1/stop", &request).await?;
+        report.failed.into_iter().next().map_or(Ok(()), |failed| Err(failed.error))
     }
 
     async fn send(&self, request: &SendRequest) -> Result<SendReport> {

@@ -8,6 +8,7 @@ use segue_testkit::{EditorClient, processes};
 use serde_json::{Value, json};
 
 use crate::scene;
+use crate::shared::facts::RunsCommands;
 
 fn of(session: &str) -> Value {
     json!({"sessionId": session, "cwd": "/", "mcpServers": []})
@@ -100,6 +101,71 @@ fn cancelled_prompt_interrupts_the_turn<V: PinnedVendor>() {
 test_each!(
     cancelled_prompt_interrupts_the_turn:
     claude, codex, copilot, gemini, opencode, pi
+);
+
+/// Writes the commands of the project, runs one of them and then the command for a summary.
+fn command_of_the_project_is_run_by_the_program<V: RunsCommands>() {
+    let scene = scene::<V>();
+    let command = scene.world.project().join(V::COMMAND_FILE.0);
+    std::fs::create_dir_all(command.parent().unwrap()).unwrap();
+    std::fs::write(&command, V::COMMAND_FILE.1).unwrap();
+    let mut client = editor(&scene);
+    let session = client.new_session(&scene.world.project());
+    let offered = client.update(|it| it["sessionUpdate"] == "available_commands_update");
+    let offers = |name: &str| {
+        let offered = offered["availableCommands"].as_array().unwrap();
+        offered.iter().any(|it| it["name"] == name)
+    };
+    assert!(offers(V::COMMAND), "{offered}");
+    assert_ended(&client.prompt(&session, "remember ALPHA").0);
+    let (answer, updates) = client.prompt(&session, &format!("/{}{}", V::COMMAND, V::ARGUMENT));
+    assert_ended(&answer);
+    assert_eq!(texts(&updates, "user_message_chunk"), [""; 0], "{updates:?}");
+    assert_ended(&client.prompt(&session, "next").0);
+    let carried = scene.model.conversation_of("next").unwrap();
+    let carried = carried.user_texts();
+    assert_eq!(carried.len(), 3, "{carried:?}");
+    assert!(carried[1].contains(V::PROMPT), "{carried:?}");
+    if offers("compact") {
+        let before = scene.model.exchanges().len();
+        assert_ended(&client.prompt(&session, V::COMPACT).0);
+        assert!(scene.model.exchanges().len() > before);
+        assert_ended(&client.prompt(&session, "still there? [[say: GOES ON]]").0);
+    }
+    let states = scene.world.json(["messages", "--json"])["messages"].clone();
+    let states: Vec<&Value> = states.as_array().unwrap().iter().map(|it| &it["state"]).collect();
+    assert!(states.iter().all(|it| **it == "delivered"), "{states:?}");
+    assert_schema(&client.traffic);
+}
+
+test_each!(
+    command_of_the_project_is_run_by_the_program: claude, codex, copilot, gemini, opencode, pi
+);
+
+/// The agent asks, and asks nothing after the mode has changed.
+fn mode_changes_in_the_same_conversation<V: PinnedVendor>() {
+    let scene = scene::<V>();
+    let mut client = EditorClient::start(&scene.world, &["--vendor", V::NAME]);
+    let session = client.new_session(&scene.world.project());
+    assert_ended(&client.prompt(&session, "remember ALPHA").0);
+    let prompt = client.begin_prompt(&session, "[[ask: touch asked]]");
+    let question = client.question();
+    let options = question["params"]["options"].as_array().unwrap();
+    let once = options.iter().find(|it| it["kind"] == "allow_once").unwrap();
+    client.choose(&question, &once["optionId"].clone());
+    assert_ended(&client.answer(prompt));
+    client.ok("session/set_mode", &json!({"sessionId": session, "modeId": "auto"}));
+    let last = "BETA [[tool: touch allowed]]";
+    assert_ended(&client.prompt(&session, last).0);
+    assert!(client.questions.is_empty(), "it asks nothing now");
+    assert!(scene.world.project().join("allowed").exists());
+    let carried = scene.model.conversation_of(last).unwrap();
+    let carried = carried.user_texts();
+    assert!(carried.iter().any(|text| text.contains("ALPHA")), "{carried:?}");
+}
+
+test_each!(
+    mode_changes_in_the_same_conversation: claude, codex, copilot, gemini, opencode
 );
 
 /// The editor allows the first command and rejects the second one.

@@ -3,7 +3,9 @@
 use segue_testkit::Terminal;
 use segue_testkit::model::Exchange;
 use segue_testkit::vendor_scene::{PinnedVendor, VendorScene};
-use segue_testkit::vendors::{ClaudeHome, CodexHome, CopilotHome, GeminiHome, PiHome};
+use segue_testkit::vendors::{
+    ClaudeHome, CodexHome, CopilotHome, GeminiHome, OpencodeHome, PiHome,
+};
 use serde_json::Value;
 
 /// A marker for the scripted model that makes a turn fail, and the cause that Segue reports.
@@ -179,4 +181,60 @@ impl BeginsAnother for CopilotHome {
             session["vendor_session_id"] != before["vendor_session_id"]
         });
     }
+}
+
+/// A command that a vendor's program runs with an argument.
+pub(crate) trait RunsCommands: PinnedVendor {
+    /// The file of the project that defines the command, and its content.
+    const COMMAND_FILE: (&'static str, &'static str);
+
+    const COMMAND: &'static str = "greet";
+
+    /// The rest of the prompt that runs the command.
+    const ARGUMENT: &'static str = " you";
+
+    /// The prompt that replaces the conversation by a summary, if the program has a command for it.
+    const COMPACT: &'static str = "/compact";
+
+    /// A part of the prompt that the model gets for the command with the argument `you`.
+    const PROMPT: &'static str = "GREETING for you";
+}
+
+/// A command in Markdown, as several programs read it.
+const GREETING: &str = "---\ndescription: Greets\n---\nGREETING for $ARGUMENTS\n";
+
+impl RunsCommands for ClaudeHome {
+    const COMMAND_FILE: (&'static str, &'static str) = (".claude/commands/greet.md", GREETING);
+    const COMPACT: &'static str = "/compact keep ALPHA";
+}
+
+impl RunsCommands for CodexHome {
+    // It reads no commands of projects.
+    const COMMAND_FILE: (&'static str, &'static str) = ("unused", "");
+    const COMMAND: &'static str = "init";
+    const ARGUMENT: &'static str = "";
+    const PROMPT: &'static str = "AGENTS.md";
+}
+
+impl RunsCommands for CopilotHome {
+    const COMMAND_FILE: (&'static str, &'static str) = (".github/skills/greet/SKILL.md", SKILL);
+    const PROMPT: &'static str = "GREETING";
+}
+
+/// A skill with arguments.
+const SKILL: &str = "---\nname: greet\ndescription: Greets\n---\nGREETING for $ARGUMENTS\n";
+
+impl RunsCommands for GeminiHome {
+    const COMMAND_FILE: (&'static str, &'static str) = (
+        ".gemini/commands/greet.toml",
+        "description = \"Greets\"\nprompt = \"GREETING for {{args}}\"\n",
+    );
+}
+
+impl RunsCommands for OpencodeHome {
+    const COMMAND_FILE: (&'static str, &'static str) = (".opencode/command/greet.md", GREETING);
+}
+
+impl RunsCommands for PiHome {
+    const COMMAND_FILE: (&'static str, &'static str) = (".pi/prompts/greet.md", GREETING);
 }
