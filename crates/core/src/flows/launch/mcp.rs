@@ -1,50 +1,37 @@
 //! Registers Segue's own MCP server for a launch.
 
-use std::path::PathBuf;
-
 use crate::error::Result;
 use crate::flows::projects;
 use crate::model::{Environment, LaunchId, Session};
-use crate::ports::{CommandLine, McpServerCommand, Ports, ProgramSpec, Vendor};
+use crate::ports::{CommandLine, McpServerCommand, McpServers, Ports, ProgramSpec, Vendor};
+use crate::rules::environment::FOR_OWN_PROCESSES;
 
 /// The subcommand that is the MCP server.
 const SUBCOMMAND: &str = "mcp";
 
-/// The MCP server of a launch.
-struct OwnServer {
-    program: String,
-    arguments: Vec<String>,
-    folder: PathBuf,
+/// Returns Segue's own server. `None` if the session has none.
+fn own_server(ports: &Ports, session: &Session) -> Option<McpServerCommand> {
+    session.mcp.then(|| {
+        let (program, arguments) = own_program(ports, SUBCOMMAND);
+        McpServerCommand {
+            name: McpServerCommand::OWN_NAME.to_owned(),
+            program,
+            arguments,
+            variables: FOR_OWN_PROCESSES.to_vec(),
+            is_required: true,
+        }
+    })
 }
 
-impl OwnServer {
-    /// Returns the server of a launch. `None` if its session has none.
-    fn of(ports: &Ports, session: &Session, launch: LaunchId) -> Option<Self> {
-        if !session.mcp {
-            return None;
-        }
-        let spec = ProgramSpec::Segue { subcommand: SUBCOMMAND };
-        let program = ports.machine.find_program(&spec, &Environment::default());
-        // A path in `/proc` means that the file was replaced: it becomes invalid when this process
-        // ends. The vendor's program then finds the new file by its name.
-        let program = program.filter(|program| !program.path.starts_with("/proc"));
-        let folder = ports.folders.folder(launch);
-        Some(match program {
-            Some(program) => Self {
-                program: program.path.display().to_string(),
-                arguments: program.arguments,
-                folder,
-            },
-            None => {
-                let arguments = vec![SUBCOMMAND.to_owned()];
-                Self { program: "segue".to_owned(), arguments, folder }
-            }
-        })
-    }
-
-    fn command<'a>(&'a self, session: &'a Session) -> McpServerCommand<'a> {
-        let Self { program, arguments, folder } = self;
-        McpServerCommand { session, program, arguments, folder }
+/// Returns the program and the arguments that run a subcommand of this program.
+fn own_program(ports: &Ports, subcommand: &'static str) -> (String, Vec<String>) {
+    let spec = ProgramSpec::Segue { subcommand };
+    let program = ports.machine.find_program(&spec, &Environment::default());
+    // A path in `/proc` means that the file was replaced: it becomes invalid when this process
+    // ends. The vendor's program then finds the new file by its name.
+    match program.filter(|program| !program.path.starts_with("/proc")) {
+        Some(program) => (program.path.display().to_string(), program.arguments),
+        None => ("segue".to_owned(), vec![subcommand.to_owned()]),
     }
 }
 
@@ -55,9 +42,11 @@ pub(super) fn register(
     (session, launch): (&Session, LaunchId),
     line: CommandLine,
 ) -> Result<CommandLine> {
-    let Some(server) = OwnServer::of(ports, session, launch) else { return Ok(line) };
+    let Some(server) = own_server(ports, session) else { return Ok(line) };
     let client = projects::mcp_client(vendor)?;
-    let CommandLine { mut arguments, mut files } = client.registration(&server.command(session));
+    let folder = ports.folders.folder(launch);
+    let servers = McpServers { commands: &[server], folder: &folder };
+    let CommandLine { mut arguments, mut files } = client.registration(&servers);
     arguments.extend(line.arguments);
     files.extend(line.files);
     Ok(CommandLine { arguments, files })
@@ -71,7 +60,7 @@ pub(super) fn add_settings(
     environment: &mut Environment,
 ) {
     let Some(client) = vendor.mcp() else { return };
-    let server = OwnServer::of(ports, session, launch);
-    let command = server.as_ref().map(|server| server.command(session));
-    client.add_settings(command.as_ref(), environment);
+    let commands: Vec<McpServerCommand> = own_server(ports, session).into_iter().collect();
+    let folder = ports.folders.folder(launch);
+    client.add_settings(&McpServers { commands: &commands, folder: &folder }, environment);
 }
