@@ -21,6 +21,11 @@ impl McpClient for Claude {
     }
 
     fn add_settings(&self, servers: &McpServers<'_>, environment: &mut Environment) {
+        // Both values are those of an outer or an earlier launch. If they stayed, their names would be
+        // recorded, and the session would wait for them after a reboot.
+        if WAITING.iter().all(|&(name, value)| environment.get(name) == Some(value)) {
+            environment.retain(|name| WAITING.iter().all(|&(ours, _)| name != ours));
+        }
         for (name, value) in WAITING.into_iter().filter(|_| !servers.commands.is_empty()) {
             if environment.get(name).is_none() {
                 environment.set(name, value);
@@ -48,8 +53,14 @@ mod tests {
         Claude.add_settings(&servers, &mut variables);
         assert_eq!(variables.get("MCP_CONNECTION_NONBLOCKING"), Some("0"));
         assert_eq!(variables.get("MCP_CONNECT_TIMEOUT_MS"), Some("5"), "the user has set it");
+        let outer = [("MCP_CONNECTION_NONBLOCKING", "0"), ("MCP_CONNECT_TIMEOUT_MS", "20000")];
+        for before in [environment(&[]), environment(&outer)] {
+            let mut variables = before;
+            Claude.add_settings(&mcp_servers(&[]), &mut variables);
+            assert_eq!(variables, environment(&[]));
+        }
         let mut variables = environment(&[]);
-        Claude.add_settings(&mcp_servers(&[]), &mut variables);
-        assert_eq!(variables, environment(&[]));
+        Claude.add_settings(&servers, &mut variables);
+        assert_eq!(variables, environment(&outer));
     }
 }
