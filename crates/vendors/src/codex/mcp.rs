@@ -1,13 +1,23 @@
 //! Registers an MCP server by arguments.
 
 use segue_core::ports::{CommandLine, McpClient, McpServerCommand, McpServers};
+use segue_core::rules::editor_servers;
 
 use super::{Codex, settings};
 use crate::shared::mcp;
 
+/// Without this setting, Codex writes the environment of its shell into a file, and so the secrets of
+/// an editor's servers.
+const NO_SHELL_SNAPSHOT: &str = "features.shell_snapshot=false";
+
 impl McpClient for Codex {
     fn registration(&self, servers: &McpServers<'_>) -> CommandLine {
-        let arguments = servers.commands.iter().flat_map(arguments).collect();
+        let mut arguments: Vec<String> = servers.commands.iter().flat_map(arguments).collect();
+        let has_definitions =
+            |server: &McpServerCommand| server.variables.contains(&editor_servers::VARIABLE);
+        if servers.commands.iter().any(has_definitions) {
+            arguments.extend(["-c".to_owned(), NO_SHELL_SNAPSHOT.to_owned()]);
+        }
         CommandLine { arguments, files: Vec::new() }
     }
 }
@@ -49,6 +59,9 @@ mod tests {
             assert_eq!(server["env_vars"], command.variables.into());
             assert_eq!(server["required"].as_bool(), Some(command.is_required));
         }
-        assert_eq!((line.arguments.len(), line.files.len()), (20, 0));
+        assert_eq!((line.arguments.len(), line.files.len()), (22, 0));
+        assert_eq!(table["features"]["shell_snapshot"].as_bool(), Some(false));
+        let own = Codex.registration(&mcp_servers(&mcp_commands()[..1]));
+        assert_eq!(own.arguments.len(), 10);
     }
 }

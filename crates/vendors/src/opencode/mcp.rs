@@ -2,6 +2,7 @@
 
 use segue_core::model::Environment;
 use segue_core::ports::{CommandLine, McpClient, McpServerCommand, McpServers};
+use segue_core::rules::editor_servers;
 use serde_json::{Value, json};
 
 use super::OpenCode;
@@ -20,13 +21,18 @@ impl McpClient for OpenCode {
         let mut settings = configured.filter(Value::is_object).unwrap_or_else(|| json!({}));
         let known = settings.get("mcp").and_then(Value::as_object).cloned().unwrap_or_default();
         let mut entries = known.clone();
-        entries.retain(|name, _| name != McpServerCommand::OWN_NAME);
+        entries.retain(|name, entry| name != McpServerCommand::OWN_NAME && !is_relay(entry));
         entries.extend(servers.commands.iter().map(|server| (server.name.clone(), entry(server))));
         if entries != known {
             settings["mcp"] = Value::Object(entries);
             environment.set(SETTINGS_VARIABLE, settings.to_string());
         }
     }
+}
+
+/// Returns whether a launch has added this server of an editor.
+fn is_relay(entry: &Value) -> bool {
+    entry["command"].get(1).is_some_and(|word| word == editor_servers::SUBCOMMAND)
 }
 
 fn entry(server: &McpServerCommand) -> Value {
@@ -48,6 +54,7 @@ mod tests {
         let files = entry(json!(["/opt/se gue", "relay", "my-files"]));
         let other = json!({"type": "remote"});
         let users = json!({"theme": "x", "mcp": {"other": other}});
+        let relay = json!({"type": "local", "command": ["/opt/segue", "mcp-relay", "x"]});
         let table = [
             (None, 2, Some(json!({"mcp": {"segue": own, "my-files": files}}))),
             (
@@ -59,6 +66,11 @@ mod tests {
                 Some(json!({"theme": "x", "mcp": {"other": other, "segue": {}}})),
                 0,
                 Some(users.clone()),
+            ),
+            (
+                Some(json!({"theme": "x", "mcp": {"other": other, "x": relay}})),
+                1,
+                Some(json!({"theme": "x", "mcp": {"other": other, "segue": own}})),
             ),
             (Some(users.clone()), 0, Some(users)),
             (None, 0, None),

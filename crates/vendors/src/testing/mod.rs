@@ -228,7 +228,7 @@ pub(crate) fn mcp_commands() -> [McpServerCommand; 2] {
         McpServerCommand { name, program, arguments, variables, is_required }
     };
     let own = server(McpServerCommand::OWN_NAME, "mcp", &["SEGUE_SESSION"], true);
-    [own, server("my-files", "relay my-files", &["SEGUE_SESSION", "MORE"], false)]
+    [own, server("my-files", "relay my-files", &["SEGUE_SESSION", "SEGUE_EDITOR_SERVERS"], false)]
 }
 
 /// Returns the MCP servers of a launch in the folder `/launch`.
