@@ -21,6 +21,7 @@ use crate::protocol::{
     CancelParams, ConfigOptionParams, EditorMessage, ErrorCode, ListParams, ModeParams, NewParams,
     PromptParams, PromptStopReason, SessionParams, SessionUpdate, initialize_result,
 };
+use crate::servers::{ServerRegistry, SessionServers};
 use crate::{content, session_uri};
 
 /// A conversation is handed over at most this many times.
@@ -49,6 +50,7 @@ pub(crate) struct AcpAgent {
     settings: AcpSettings,
     open: Mutex<HashMap<SessionId, OpenSession>>,
     prompts: Mutex<HashMap<SessionId, OpenPrompt>>,
+    servers: ServerRegistry,
 }
 
 /// The answer to a request that opened a session.
@@ -76,7 +78,7 @@ impl AcpAgent {
         settings: AcpSettings,
     ) -> Self {
         let (open, prompts) = (Mutex::default(), Mutex::default());
-        Self { port, editor, settings, open, prompts }
+        Self { port, editor, settings, open, prompts, servers: ServerRegistry::default() }
     }
 
     /// Handles a line of the editor. A request that takes long becomes a task.
@@ -236,19 +238,25 @@ impl AcpAgent {
         Ok(json!({"configOptions": options.config_options()}))
     }
 
-    async fn new_session(&self, NewParams { cwd }: NewParams) -> Result<OpenedSession> {
+    async fn new_session(
+        &self,
+        NewParams { cwd, mcp_servers }: NewParams,
+    ) -> Result<OpenedSession> {
         check_folder(&cwd)?;
+        let servers = SessionServers::parse(&mcp_servers)?;
         if let Some(address) = &self.settings.session {
             let view = self.port.session(address).await?;
+            self.servers.set(view.session, servers);
             let answer = json!({"sessionId": session_uri::session_uri(view.session)});
             return self.opened(view.session, &view, answer).await;
         }
         let AcpSettings { agent, vendor, model, permission, .. } = self.settings.clone();
-        let caller = Caller { cwd, ..self.port.caller() };
+        let caller = servers.given_to(Caller { cwd, ..self.port.caller() });
         let request =
             RunRequest { caller, agent, vendor, model, permission, ..RunRequest::default() };
         let started = self.port.run(&request).await?.session;
         let uri = session_uri::session_uri(started.session);
+        self.servers.set(started.session, servers);
         self.follow(started.session, &started, FeedStart::Beginning).await?;
         self.opened(started.session, &started, json!({"sessionId": uri})).await
     }
@@ -262,17 +270,21 @@ impl AcpAgent {
         let _unread = self.follow(view.session, &latest, FeedStart::Story).await;
     }
 
-    async fn load(&self, SessionParams { session_id }: SessionParams) -> Result<OpenedSession> {
-        let (session, view) = self.find(&session_id).await?;
+    async fn load(&self, params: SessionParams) -> Result<OpenedSession> {
+        let servers = SessionServers::parse(&params.mcp_servers)?;
+        let (session, view) = self.find(&params.session_id).await?;
+        self.servers.set(session, servers);
         let open = self.follow(session, &view, FeedStart::Story).await?;
         // The editor gets the history before the answer.
         open.catch_up().await;
         self.opened(session, &view, json!({})).await
     }
 
-    async fn resume(&self, SessionParams { session_id }: SessionParams) -> Result<OpenedSession> {
-        let (session, view) = self.find(&session_id).await?;
-        bring_back(self.port.as_ref(), &view).await?;
+    async fn resume(&self, params: SessionParams) -> Result<OpenedSession> {
+        let servers = SessionServers::parse(&params.mcp_servers)?;
+        let (session, view) = self.find(&params.session_id).await?;
+        bring_back(self.port.as_ref(), &view, &servers).await?;
+        self.servers.set(session, servers);
         self.follow(session, &view, FeedStart::End).await?;
         self.opened(session, &view, json!({})).await
     }
@@ -294,9 +306,10 @@ impl AcpAgent {
     }
 
     /// Cancels the prompt of the editor, and stops to follow the session. Its agent goes on.
-    async fn close(&self, SessionParams { session_id }: SessionParams) -> Result<Value> {
+    async fn close(&self, SessionParams { session_id, .. }: SessionParams) -> Result<Value> {
         let session = session_uri::parse(&session_id)?;
         self.cancel(session);
+        self.servers.forget(session);
         let open = lock(&self.open).remove(&session);
         if let Some(open) = open {
             open.close().await;
@@ -379,7 +392,12 @@ impl AcpAgent {
             None => self.follow(session, &view, FeedStart::End).await?,
         };
         let (port, editor) = (Arc::clone(&self.port), self.editor.clone());
-        EditorPrompt { port, editor, open, signal }.carry_out(&view, text).await
+        if !port.uses_mcp_servers(&view) && self.servers.needs_note(session) {
+            let vendor = &view.vendor;
+            open.note(&format!("`{vendor}` cannot use the MCP servers of the editor.")).await;
+        }
+        let servers = self.servers.of(session);
+        EditorPrompt { port, editor, open, signal, servers }.carry_out(&view, text).await
     }
 }
 

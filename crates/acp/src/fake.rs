@@ -12,6 +12,7 @@ use segue_core::api::{
 use segue_core::model::{
     Environment, Event, EventPayload, MessageId, NewEvent, SessionId, Status, Turn, VendorSessionId,
 };
+use segue_core::rules::editor_servers;
 use segue_core::{Error, Result};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
@@ -68,6 +69,8 @@ pub(crate) struct FakeEditorPort {
     pub(crate) turns: Arc<Mutex<Vec<Turn>>>,
     /// Whether a queued message can be taken back.
     pub(crate) cancels: Mutex<bool>,
+    /// Whether the program of the session can use MCP servers.
+    pub(crate) uses_servers: Mutex<bool>,
 }
 
 impl FakeEditorPort {
@@ -84,6 +87,7 @@ impl FakeEditorPort {
             event_receiver: Mutex::new(Some(event_receiver)),
             turns: Arc::default(),
             cancels: Mutex::new(true),
+            uses_servers: Mutex::new(true),
         })
     }
 
@@ -106,13 +110,18 @@ impl EditorPort for FakeEditorPort {
         Caller { cwd: "/".into(), environment: Environment::default() }
     }
 
+    fn uses_mcp_servers(&self, _: &SessionView) -> bool {
+        *self.uses_servers.lock().unwrap()
+    }
+
     async fn run(&self, request: &RunRequest) -> Result<StartedSession> {
-        self.called(format!("run in {}", request.caller.cwd.display()));
+        let cwd = request.caller.cwd.display();
+        self.called(format!("run in {cwd}{}", server_names(&request.caller)));
         Ok(StartedSession { session: self.now(), notices: Vec::new() })
     }
 
-    async fn resume(&self, _: &ResumeRequest) -> Result<RestoreReport> {
-        self.called("resume".to_owned());
+    async fn resume(&self, request: &ResumeRequest) -> Result<RestoreReport> {
+        self.called(format!("resume{}", server_names(&request.caller)));
         Ok(RestoreReport::new(Vec::new(), Vec::new(), Vec::new()))
     }
 
@@ -151,7 +160,7 @@ impl EditorPort for FakeEditorPort {
 
     async fn send(&self, request: &SendRequest) -> Result<SendReport> {
         let verb = if request.command { "run" } else { "send" };
-        self.called(format!("{verb} {}", request.text));
+        self.called(format!("{verb} {}{}", request.text, server_names(&request.caller)));
         Ok(report(&self.now(), "queued", false))
     }
 
@@ -189,6 +198,12 @@ impl EditorPort for FakeEditorPort {
         self.called(format!("conversation {start:?}"));
         Ok(Box::new(FakeTurns { turns: Arc::clone(&self.turns) }))
     }
+}
+
+/// Returns the names of the editor's servers in the environment of a request.
+fn server_names(caller: &Caller) -> String {
+    let servers = editor_servers::servers(&caller.environment);
+    servers.iter().map(|server| format!(" with {}", server.name)).collect()
 }
 
 struct FakeEvents {

@@ -14,6 +14,7 @@ mod permissions;
 mod port;
 mod prompting;
 mod protocol;
+mod servers;
 mod session_uri;
 mod stdio;
 mod updates;

@@ -18,6 +18,9 @@ pub trait EditorPort: Debug + Send + Sync + 'static {
     /// Returns the working folder and the environment of this process.
     fn caller(&self) -> Caller;
 
+    /// Returns whether the program of a session can use MCP servers of the editor.
+    fn uses_mcp_servers(&self, view: &SessionView) -> bool;
+
     async fn run(&self, request: &RunRequest) -> Result<StartedSession>;
 
     /// Brings sessions back.

@@ -18,6 +18,7 @@ use crate::following::OpenSession;
 use crate::permissions::{Permissions, QuestionEnd};
 use crate::port::EditorPort;
 use crate::protocol::PromptStopReason;
+use crate::servers::SessionServers;
 
 /// How long an agent may take to end a turn that is cancelled. The editor gets its answer then; the
 /// agent may still work.
@@ -30,6 +31,7 @@ pub(crate) struct EditorPrompt {
     pub(crate) editor: EditorLink,
     pub(crate) open: OpenSession,
     pub(crate) signal: watch::Receiver<PromptSignal>,
+    pub(crate) servers: SessionServers,
 }
 
 /// What the editor has done since it sent the prompt.
@@ -58,11 +60,11 @@ impl EditorPrompt {
         text: String,
     ) -> Result<PromptStopReason> {
         let view = &end_outdated(self.port.as_ref(), view).await?;
-        bring_back(self.port.as_ref(), view).await?;
+        bring_back(self.port.as_ref(), view, &self.servers).await?;
         let command = self.is_command(&text).await?;
         self.open.expect(&text, command).await;
         let request = SendRequest {
-            caller: self.port.caller(),
+            caller: self.servers.given_to(self.port.caller()),
             session: self.open.session.to_string(),
             text: text.clone(),
             command,
@@ -148,7 +150,7 @@ impl EditorPrompt {
     }
 
     fn permissions(&self) -> Permissions<'_> {
-        let Self { port, editor, open, signal } = self;
+        let Self { port, editor, open, signal, .. } = self;
         Permissions { port, editor, open, signal: signal.clone() }
     }
 
@@ -209,8 +211,12 @@ async fn end_outdated(port: &dyn EditorPort, view: &SessionView) -> Result<Sessi
     port.session(&view.session.to_string()).await
 }
 
-/// Starts the agent of a session that does not run, in its conversation.
-pub(crate) async fn bring_back(port: &dyn EditorPort, view: &SessionView) -> Result<()> {
+/// Starts the agent of a session that does not run, in its conversation and with these servers.
+pub(crate) async fn bring_back(
+    port: &dyn EditorPort,
+    view: &SessionView,
+    servers: &SessionServers,
+) -> Result<()> {
     let needs_start = match view.status.known() {
         Some(StatusKind::Interrupted | StatusKind::Ended | StatusKind::Lost) => !view.headless,
         Some(StatusKind::Waiting) => !asks(view),
@@ -220,7 +226,7 @@ pub(crate) async fn bring_back(port: &dyn EditorPort, view: &SessionView) -> Res
         return Ok(());
     }
     let request = ResumeRequest {
-        caller: port.caller(),
+        caller: servers.given_to(port.caller()),
         selection: Selection::Named(vec![view.session.to_string()]),
         fresh: Vec::new(),
         plan: false,

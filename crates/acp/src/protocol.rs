@@ -37,17 +37,21 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D
     Value::deserialize(from).map(Some)
 }
 
-/// The parameters of `session/new`.
-#[derive(Debug, Deserialize)]
+/// The parameters of `session/new`. They have no `Debug`: the servers can hold secrets.
+#[derive(Deserialize)]
 pub(crate) struct NewParams {
     pub(crate) cwd: PathBuf,
+    #[serde(default, rename = "mcpServers")]
+    pub(crate) mcp_servers: Value,
 }
 
-/// The parameters of requests about one session.
-#[derive(Debug, Deserialize)]
+/// The parameters of requests about one session. They have no `Debug`: the servers can hold secrets.
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionParams {
     pub(crate) session_id: String,
+    #[serde(default)]
+    pub(crate) mcp_servers: Value,
 }
 
 /// The parameters of `session/set_mode`.

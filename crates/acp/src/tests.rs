@@ -382,3 +382,76 @@ async fn only_session_is_new_and_listed_and_others_are_not_found() {
     assert_eq!(refused["error"]["code"], -32002, "{refused}");
     editor.end().await;
 }
+
+fn with_servers(names: &[&str]) -> Value {
+    let server = |name: &&str| json!({"name": name, "command": "/x", "args": [], "env": []});
+    let servers: Vec<Value> = names.iter().map(server).collect();
+    json!({"sessionId": SESSION, "cwd": "/code", "mcpServers": servers})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_of_the_editor_are_in_every_request_that_can_start_the_agent() {
+    let mut editor = editor();
+    editor.request(1, "session/new", &with_servers(&["one", "two"]));
+    editor.prompt(2, "hello");
+    editor.daemon.waits.send(report(&view(&json!({})), "delivered", true)).await.unwrap();
+    editor.until("id", &json!(2));
+    *editor.daemon.view.lock().unwrap() = view(&json!({"status": "interrupted"}));
+    editor.request(3, "session/resume", &with_servers(&["three"]));
+    editor.request(4, "session/load", &with_servers(&["four"]));
+    editor.prompt(5, "again");
+    editor.daemon.waits.send(report(&view(&json!({})), "delivered", true)).await.unwrap();
+    editor.until("id", &json!(5));
+    editor.request(6, "session/close", &with_servers(&[]));
+    editor.prompt(7, "last");
+    editor.daemon.waits.send(report(&view(&json!({})), "delivered", true)).await.unwrap();
+    editor.until("id", &json!(7));
+    let calls = editor.daemon.calls();
+    let starting: Vec<&str> = calls
+        .iter()
+        .map(String::as_str)
+        .filter(|call| ["run", "send", "resume"].iter().any(|word| call.starts_with(word)))
+        .collect();
+    let expected = [
+        "run in /code with one with two",
+        "send hello with one with two",
+        "resume with three",
+        "resume with four",
+        "send again with four",
+        "resume",
+        "send last",
+    ];
+    assert_eq!(starting, expected);
+    editor.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn editor_whose_servers_cannot_be_used_gets_one_note() {
+    let mut editor = editor();
+    *editor.daemon.uses_servers.lock().unwrap() = false;
+    editor.request(1, "session/new", &with_servers(&["one"]));
+    editor.prompt(2, "hello");
+    editor.daemon.waits.send(report(&view(&json!({})), "delivered", true)).await.unwrap();
+    let note = editor.read();
+    let text = note["params"]["update"]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("[Segue] `fake` cannot use the MCP servers of the editor"), "{note}");
+    assert_eq!(editor.read()["result"]["stopReason"], "end_turn");
+    editor.prompt(3, "again");
+    editor.daemon.waits.send(report(&view(&json!({})), "delivered", true)).await.unwrap();
+    assert_eq!(editor.read()["id"], 3, "no second note");
+    editor.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_that_cannot_be_passed_on_starts_no_session() {
+    let mut editor = editor();
+    let remote = json!([{"type": "http", "name": "web", "url": "https://hush", "headers": []}]);
+    let params = json!({"sessionId": SESSION, "cwd": "/code", "mcpServers": remote});
+    for (id, method) in [(1, "session/new"), (2, "session/load"), (3, "session/resume")] {
+        let answer = editor.request(id, method, &params);
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert!(!answer.to_string().contains("hush"), "{answer}");
+    }
+    assert!(editor.daemon.calls().is_empty());
+    editor.end().await;
+}

@@ -14,7 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use segue_core::rules::askpass;
+use segue_core::rules::{askpass, editor_servers};
 use segue_core::{Error, Result};
 use segue_server::wiring::{self, Local};
 
@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Some("hold") => wiring::hold(arguments.collect()),
         Some("exec-agent") => wiring::exec_agent(arguments.collect()),
         Some("hook") => wiring::hook(),
+        Some(editor_servers::SUBCOMMAND) => wiring::mcp_relay(arguments.collect()),
         Some("ask-person") => wiring::ask_person(),
         Some("git-askpass") => git_askpass::run(&arguments.collect::<Vec<_>>()),
         Some("login-shell") => wiring::login_shell(arguments.collect()),

@@ -41,6 +41,7 @@ pub mod last_output;
 pub mod listener;
 pub mod lock;
 pub mod machine;
+pub mod mcp_relay;
 pub mod orphans;
 pub mod pager;
 pub mod paths;

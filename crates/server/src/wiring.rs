@@ -14,7 +14,7 @@ use segue_core::ports::{
     Checkouts, Clock, Files, Forges, Ports, Program, ProgramSpec, Projects, Store, Terminals,
     Vendors,
 };
-use segue_core::rules::{self, environment};
+use segue_core::rules::{self, editor_servers, environment};
 use segue_core::{Error, Result};
 use segue_git::{CheckoutFolders, GitCheckouts};
 use segue_host::archive::DiskArchive;
@@ -27,7 +27,8 @@ use segue_host::machine::LocalMachine;
 use segue_host::watch::LocalWatchers;
 use segue_host::{LocalCommands, LocalDiskMeter, LocalNotifier, commands};
 use segue_host::{
-    Paths, ProcessContext, browser, cgroup, failpoints, orphans, peer, process_context, scope,
+    Paths, ProcessContext, browser, cgroup, failpoints, mcp_relay, orphans, peer, process_context,
+    scope,
 };
 
 use crate::credentials::ConfiguredCredentials;
@@ -63,7 +64,9 @@ impl Local {
     }
 
     fn read(role: failpoints::ProcessRole) -> Result<Self> {
-        let context = ProcessContext::read()?;
+        let mut context = ProcessContext::read()?;
+        // An agent's program has it for its own session alone.
+        context.environment.retain(|name| name != editor_servers::VARIABLE);
         let paths = Paths::from_environment(&context.environment)?;
         failpoints::arm(&context.environment, role);
         Ok(Self { paths, context, notice: None, starts_apart: false })
@@ -454,6 +457,14 @@ pub fn login_shell(arguments: Vec<OsString>) -> ExitCode {
 pub fn shell_command(arguments: Vec<OsString>) -> ExitCode {
     // The daemon reports that the command failed.
     let _reported = commands::become_shell(arguments);
+    ExitCode::FAILURE
+}
+
+/// Replaces this process by an MCP server of an editor. Returns only if that fails.
+pub fn mcp_relay(arguments: Vec<OsString>) -> ExitCode {
+    let error = mcp_relay::become_server(arguments);
+    // The agent's program reads it, if anything does.
+    let _written = writeln!(std::io::stderr(), "Error: {error}");
     ExitCode::FAILURE
 }
 

@@ -42,6 +42,7 @@ macro_rules! test_each {
 mod acp;
 mod deleted_transcripts;
 mod dispatch;
+mod editor_servers;
 mod facts;
 mod failpoints;
 mod failures;

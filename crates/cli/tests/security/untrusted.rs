@@ -3,6 +3,7 @@
 //! Every test runs twice if possible: as root, and as a user without privileges.
 
 mod children;
+mod editor_servers;
 mod option_like_texts;
 mod repositories;
 mod script_agent;

@@ -3,11 +3,13 @@
 use crate::error::{Error, Result};
 use crate::model::{Environment, Principal, Session};
 use crate::ports::Ports;
+use crate::rules::editor_servers;
 
 /// Returns the environment for a requested launch. A user's request uses the environment that was
 /// sent. A request of an agent uses the environment that the agent itself was started with, from
 /// its holder's memory: the agent could send any environment, and the environment decides which
-/// program is found and which code is loaded into it.
+/// program is found and which code is loaded into it. The MCP servers of an editor stay with the
+/// session that the editor has opened.
 pub async fn environment(
     ports: &Ports,
     principal: &Principal,
@@ -18,7 +20,10 @@ pub async fn environment(
     let open = launches.iter().rev().find(|launch| launch.end.is_none());
     let launch = open.ok_or_else(|| unknown(own).caused_by("it does not run any more"))?.id;
     match ports.holders.environment(launch).await {
-        Ok(Some(environment)) => Ok(environment),
+        Ok(Some(mut environment)) => {
+            environment.retain(|name| name != editor_servers::VARIABLE);
+            Ok(environment)
+        }
         Ok(None) => Err(unknown(own).caused_by("its holder is gone")),
         Err(error) => Err(unknown(own).caused_by(error.message)),
     }

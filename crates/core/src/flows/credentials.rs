@@ -5,6 +5,7 @@ use crate::flows::worktrees;
 use crate::model::{AgentWorktree, Environment, GitHost, Principal, SecretText};
 use crate::ports::{Askpass, GitCaller, Ports};
 use crate::rules::askpass::{self, CredentialAsker, CredentialField};
+use crate::rules::editor_servers;
 
 /// Answers a question of git for a user name or a token.
 pub async fn answer(ports: &Ports, asker: &CredentialAsker, prompt: &str) -> Result<SecretText> {
@@ -73,12 +74,14 @@ pub fn add_to_agent(
 }
 
 /// Removes the variables that contain tokens, and those by which the git of an earlier launch asked
-/// for them.
+/// for them. The definitions of an editor's MCP servers contain tokens as well.
 pub fn without_tokens(ports: &Ports, environment: &Environment) -> Environment {
     let mut tokens = ports.credentials.variables();
     tokens.extend(ports.sources.variables());
     let mut environment = environment.clone();
-    environment.retain(|name| !tokens.iter().any(|token| token == name));
+    environment.retain(|name| {
+        name != editor_servers::VARIABLE && !tokens.iter().any(|token| token == name)
+    });
     askpass::remove_variables(&mut environment);
     environment
 }

@@ -158,8 +158,16 @@ fn prepare(
     let mut environment = agent_environment(vendor.as_ref(), state, (&launch, task), &caller);
     vendor.launching().add_settings(session, &ports.folders.folder(launch.id), &mut environment);
     mcp::add_settings(ports, vendor.as_ref(), (session, launch.id), &mut environment);
-    // A later launch needs these variables. Those for credentials depend on the settings then.
+    // A later launch needs these variables. Those for credentials depend on the settings then, and
+    // the servers of an editor on the command that requests it.
     launch.environment = environment.names();
+    mcp::add_editor_servers(
+        ports,
+        vendor.as_ref(),
+        (session, launch.id),
+        &request.environment,
+        &mut environment,
+    );
     credentials::add_to_agent(ports, state.worktree.as_ref(), &mut environment)?;
     let record = LaunchRecord {
         worktree: state.worktree.clone(),

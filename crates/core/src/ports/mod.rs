@@ -65,8 +65,8 @@ pub use transcription::{Target, Transcription, TranscriptionOrder, TurnWriter};
 pub use vendor::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
     FirstTurn, HeadlessLaunching, HeadlessQuestion, HeadlessQuestions, Interaction, Launching,
-    Live, McpClient, McpServerCommand, NewFile, Pace, Place, ProgramCommands, ProgramSpec,
-    Readiness, SignalSources, StoredConversation, TranscriptDatabase, TranscriptFiles,
+    Live, McpClient, McpServerCommand, McpServers, NewFile, Pace, Place, ProgramCommands,
+    ProgramSpec, Readiness, SignalSources, StoredConversation, TranscriptDatabase, TranscriptFiles,
     TranscriptStorage, Transcripts, Typing, UsageReports, Vendor, Vendors, WriteMode,
 };
 pub use watch::{FolderChange, FolderWatcher, FolderWatchers};

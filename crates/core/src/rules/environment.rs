@@ -7,6 +7,7 @@ pub use choice::{EnvironmentCandidate, EnvironmentChoice, choose, without_shell_
 use crate::error::{Error, Result};
 use crate::model::{AgentWorktree, Environment, Launch, LaunchId, Session, TaskId};
 use crate::rules::askpass::TICKET;
+use crate::rules::editor_servers;
 
 /// Variables that every agent gets. A nested Segue recognizes its agent by them.
 pub const SESSION: &str = "SEGUE_SESSION";
@@ -36,8 +37,10 @@ pub const FOR_OWN_PROCESSES: [&str; 10] = [
 /// profile can check for it.
 pub const READING: &str = "SEGUE_READING_ENVIRONMENT";
 
-/// Variables that agents do not get: marks of the outer launch, secrets, and settings of tests.
-const NOT_FOR_AGENTS: [&str; 6] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK, PORT, TICKET];
+/// Variables that agents do not get from a caller: marks of the outer launch, secrets, and settings
+/// of tests. A launch adds the servers of an editor itself, if its program can use them.
+const NOT_FOR_AGENTS: [&str; 7] =
+    ["SEGUE_TOKEN", SESSION, LAUNCH, TASK, PORT, TICKET, editor_servers::VARIABLE];
 const NOT_FOR_AGENTS_PREFIX: &str = "SEGUE_FAILPOINT";
 
 /// Variables of the caller whose values would be wrong inside the holder's terminal.
@@ -128,6 +131,7 @@ mod tests {
             ("SEGUE_LAUNCH", "outer"),
             ("SEGUE_TOKEN", "secret"),
             ("SEGUE_GIT_TICKET", "secret"),
+            ("SEGUE_EDITOR_SERVERS", "secret"),
             ("SEGUE_FAILPOINT", "x"),
             ("TMUX", "1"),
             ("TMUX_PANE", "%1"),
@@ -160,6 +164,7 @@ mod tests {
             ("SEGUE_LAUNCH", "outer"),
             ("SEGUE_FLEET", "outer"),
             ("SEGUE_TOKEN", "secret"),
+            ("SEGUE_EDITOR_SERVERS", "secret"),
         ];
         let caller = Environment::new(caller.map(|(name, value)| (name.into(), value.into())));
         let worktree = samples::worktree("fix", 20123);

@@ -14,6 +14,7 @@ pub mod dialog;
 pub mod digest;
 pub mod dispatch;
 pub mod display;
+pub mod editor_servers;
 pub mod environment;
 pub mod forge_prompts;
 pub mod handoff;

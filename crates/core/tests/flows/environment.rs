@@ -4,6 +4,7 @@ use segue_core::Kind;
 use segue_core::flows::caller_environment::environment;
 use segue_core::flows::environment::{check, listed, missing_variables_error};
 use segue_core::model::{Environment, EnvironmentSource, Exit, Principal};
+use segue_core::rules::editor_servers;
 use segue_core::rules::environment::EnvironmentChoice;
 use segue_fakes::samples;
 
@@ -39,6 +40,11 @@ async fn agent_gets_its_own_environment_whatever_it_sends() {
     let of = async |principal: &Principal| environment(&scene.ports, principal, sent()).await;
     assert_eq!(of(&Principal::User).await.unwrap(), sent());
     assert_eq!(of(&agent).await.unwrap().get("PATH"), Some("/usr/bin"));
+    let servers = Environment::new([(editor_servers::VARIABLE.to_owned(), "5b5d".to_owned())]);
+    let given = environment(&scene.ports, &agent, servers.clone()).await.unwrap();
+    assert_eq!(given.get(editor_servers::VARIABLE), None, "servers that an agent sends");
+    let given = environment(&scene.ports, &Principal::User, servers.clone()).await.unwrap();
+    assert_eq!(given, servers);
     scene.world.calls.fail("holders.environment", 1);
     assert_eq!(of(&agent).await.unwrap_err().causes.len(), 2, "the holder does not answer");
     scene.world.holders.kill(launch);

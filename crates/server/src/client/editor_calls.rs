@@ -107,6 +107,11 @@ impl EditorPort for EditorCalls {
         self.0.caller()
     }
 
+    fn uses_mcp_servers(&self, view: &SessionView) -> bool {
+        // Vendors of a project file are not among these, and use none.
+        wiring::vendors().get(&view.vendor).is_ok_and(|vendor| vendor.mcp().is_some())
+    }
+
     async fn run(&self, request: &RunRequest) -> Result<StartedSession> {
         self.change("/v1/run", request).await
     }

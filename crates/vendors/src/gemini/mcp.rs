@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use segue_core::model::Environment;
-use segue_core::ports::{CommandLine, McpClient, McpServerCommand};
+use segue_core::ports::{CommandLine, McpClient, McpServers};
 use serde_json::json;
 
 use super::Gemini;
@@ -14,12 +14,12 @@ use crate::shared::mcp;
 const DEFAULTS_VARIABLE: &str = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH";
 
 impl McpClient for Gemini {
-    fn registration(&self, server: &McpServerCommand<'_>) -> CommandLine {
-        let file = mcp::file(server, &json!({"timeout": mcp::timeout_ms()}));
+    fn registration(&self, servers: &McpServers<'_>) -> CommandLine {
+        let file = mcp::file(servers, &json!({"timeout": mcp::timeout_ms()}));
         CommandLine { arguments: Vec::new(), files: vec![file] }
     }
 
-    fn add_settings(&self, server: Option<&McpServerCommand<'_>>, environment: &mut Environment) {
+    fn add_settings(&self, servers: &McpServers<'_>, environment: &mut Environment) {
         // The file of an outer launch has the name of our own file.
         let is_of_launch = environment
             .get(DEFAULTS_VARIABLE)
@@ -28,8 +28,8 @@ impl McpClient for Gemini {
         if is_of_launch {
             environment.retain(|name| name != DEFAULTS_VARIABLE);
         }
-        if let Some(server) = server {
-            let path = server.folder.join(mcp::FILE);
+        if !servers.commands.is_empty() {
+            let path = servers.folder.join(mcp::FILE);
             environment.set(DEFAULTS_VARIABLE, path.to_string_lossy());
         }
     }
@@ -38,13 +38,13 @@ impl McpClient for Gemini {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{environment, mcp_server, session, words};
+    use crate::testing::{environment, mcp_commands, mcp_servers};
 
     #[test]
     fn default_settings_of_the_launch_replace_those_of_an_outer_launch_only() {
-        let (session, arguments) = (session(), words("mcp"));
-        let server = mcp_server(&session, &arguments);
-        assert_eq!(Gemini.registration(&server).files[0].path, Path::new("/launch/mcp.json"));
+        let commands = mcp_commands();
+        let servers = mcp_servers(&commands);
+        assert_eq!(Gemini.registration(&servers).files[0].path, Path::new("/launch/mcp.json"));
         let table = [
             (None, true, Some("/launch/mcp.json")),
             (Some("/outer/mcp.json"), true, Some("/launch/mcp.json")),
@@ -57,7 +57,8 @@ mod tests {
             if let Some(before) = before {
                 variables.set(DEFAULTS_VARIABLE, before);
             }
-            Gemini.add_settings(has_server.then_some(&server), &mut variables);
+            let servers = if has_server { servers } else { mcp_servers(&[]) };
+            Gemini.add_settings(&servers, &mut variables);
             assert_eq!(variables.get(DEFAULTS_VARIABLE), after, "{before:?} {has_server}");
         }
     }

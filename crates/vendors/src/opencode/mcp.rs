@@ -1,7 +1,8 @@
 //! Registers an MCP server in the settings of the environment.
 
 use segue_core::model::Environment;
-use segue_core::ports::{CommandLine, McpClient, McpServerCommand};
+use segue_core::ports::{CommandLine, McpClient, McpServerCommand, McpServers};
+use segue_core::rules::editor_servers;
 use serde_json::{Value, json};
 
 use super::OpenCode;
@@ -9,70 +10,80 @@ use super::launch::SETTINGS_VARIABLE;
 use crate::shared::mcp;
 
 impl McpClient for OpenCode {
-    fn registration(&self, _server: &McpServerCommand<'_>) -> CommandLine {
+    fn registration(&self, _servers: &McpServers<'_>) -> CommandLine {
         CommandLine::default()
     }
 
-    /// Adds the server to the settings, or removes that of an outer launch.
-    fn add_settings(&self, server: Option<&McpServerCommand<'_>>, environment: &mut Environment) {
+    /// Adds the servers to the settings, and removes those of an outer launch.
+    fn add_settings(&self, servers: &McpServers<'_>, environment: &mut Environment) {
         let text = environment.get(SETTINGS_VARIABLE);
         let configured = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
         let mut settings = configured.filter(Value::is_object).unwrap_or_else(|| json!({}));
-        let entry = server.map(entry);
-        let is_known = settings["mcp"].get(mcp::NAME).is_some();
-        match (entry, settings["mcp"].as_object_mut()) {
-            (Some(entry), Some(servers)) => drop(servers.insert(mcp::NAME.to_owned(), entry)),
-            (Some(entry), None) => settings["mcp"] = json!({mcp::NAME: entry}),
-            (None, Some(servers)) if is_known => drop(servers.remove(mcp::NAME)),
-            (None, _) => return,
+        let known = settings.get("mcp").and_then(Value::as_object).cloned().unwrap_or_default();
+        let mut entries = known.clone();
+        entries.retain(|name, entry| name != McpServerCommand::OWN_NAME && !is_relay(entry));
+        entries.extend(servers.commands.iter().map(|server| (server.name.clone(), entry(server))));
+        if entries != known {
+            settings["mcp"] = Value::Object(entries);
+            environment.set(SETTINGS_VARIABLE, settings.to_string());
         }
-        environment.set(SETTINGS_VARIABLE, settings.to_string());
     }
 }
 
-fn entry(server: &McpServerCommand<'_>) -> Value {
-    let program = std::iter::once(server.program);
-    let command: Vec<&str> = program.chain(server.arguments.iter().map(String::as_str)).collect();
+/// Returns whether a launch has added this server of an editor.
+fn is_relay(entry: &Value) -> bool {
+    entry["command"].get(1).is_some_and(|word| word == editor_servers::SUBCOMMAND)
+}
+
+fn entry(server: &McpServerCommand) -> Value {
+    let program = std::iter::once(&server.program);
+    let command: Vec<&String> = program.chain(&server.arguments).collect();
     json!({"type": "local", "command": command, "enabled": true, "timeout": mcp::timeout_ms()})
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{environment, mcp_server, session, words};
+    use crate::testing::{environment, mcp_commands, mcp_servers};
 
     #[test]
-    fn server_is_added_to_the_settings_of_the_user_and_that_of_an_outer_launch_is_removed() {
-        let (session, arguments) = (session(), words("mcp"));
-        let server = mcp_server(&session, &arguments);
-        let own = json!({"type": "local", "command": ["/opt/se gue", "mcp"], "enabled": true,
-            "timeout": 660_000});
+    fn servers_are_added_to_the_settings_of_the_user_and_those_of_an_outer_launch_are_removed() {
+        let commands = mcp_commands();
+        let entry = |command: Value| json!({"type": "local", "command": command, "enabled": true, "timeout": 660_000});
+        let own = entry(json!(["/opt/se gue", "mcp"]));
+        let files = entry(json!(["/opt/se gue", "relay", "my-files"]));
         let other = json!({"type": "remote"});
         let users = json!({"theme": "x", "mcp": {"other": other}});
+        let relay = json!({"type": "local", "command": ["/opt/segue", "mcp-relay", "x"]});
         let table = [
-            (None, true, Some(json!({"mcp": {"segue": own}}))),
+            (None, 2, Some(json!({"mcp": {"segue": own, "my-files": files}}))),
             (
                 Some(users.clone()),
-                true,
+                1,
                 Some(json!({"theme": "x", "mcp": {"other": other, "segue": own}})),
             ),
             (
                 Some(json!({"theme": "x", "mcp": {"other": other, "segue": {}}})),
-                false,
+                0,
                 Some(users.clone()),
             ),
-            (Some(users.clone()), false, Some(users)),
-            (None, false, None),
+            (
+                Some(json!({"theme": "x", "mcp": {"other": other, "x": relay}})),
+                1,
+                Some(json!({"theme": "x", "mcp": {"other": other, "segue": own}})),
+            ),
+            (Some(users.clone()), 0, Some(users)),
+            (None, 0, None),
         ];
-        for (before, has_server, after) in table {
+        for (before, count, after) in table {
             let mut variables = environment(&[]);
             if let Some(before) = &before {
                 variables.set(SETTINGS_VARIABLE, before.to_string());
             }
-            OpenCode.add_settings(has_server.then_some(&server), &mut variables);
+            OpenCode.add_settings(&mcp_servers(&commands[..count]), &mut variables);
             let found = variables.get(SETTINGS_VARIABLE);
             let found: Option<Value> = found.map(|text| serde_json::from_str(text).unwrap());
-            assert_eq!(found, after, "{before:?} {has_server}");
+            assert_eq!(found, after, "{before:?} {count}");
         }
     }
 }

@@ -1,11 +1,7 @@
-//! Segue's MCP server in the settings of vendors' programs.
+//! The MCP servers of a launch in the settings of vendors' programs.
 
-use segue_core::ports::{McpServerCommand, NewFile};
-use serde_json::{Value, json};
-
-/// The name of the server in every vendor's settings. The vendors make it a part of the names of
-/// tools.
-pub(crate) const NAME: &str = "segue";
+use segue_core::ports::{McpServers, NewFile};
+use serde_json::{Map, Value, json};
 
 /// How long a call may take, in seconds. The longest wait of a tool is 600 seconds.
 pub(crate) const TOOL_TIMEOUT_SECONDS: u64 = 660;
@@ -13,14 +9,21 @@ pub(crate) const TOOL_TIMEOUT_SECONDS: u64 = 660;
 /// The file of the launch with the settings.
 pub(crate) const FILE: &str = "mcp.json";
 
-/// Returns the file with the settings that most programs read.
-pub(crate) fn file(server: &McpServerCommand<'_>, more: &Value) -> NewFile {
-    let mut entry = json!({"command": server.program, "args": server.arguments});
-    if let (Some(entry), Some(more)) = (entry.as_object_mut(), more.as_object()) {
-        entry.extend(more.clone());
-    }
-    let contents = json!({"mcpServers": {NAME: entry}}).to_string();
-    NewFile { path: server.folder.join(FILE), contents }
+/// Returns the file with the settings that most programs read. `more` is added to each server.
+pub(crate) fn file(servers: &McpServers<'_>, more: &Value) -> NewFile {
+    let entries: Map<String, Value> = servers
+        .commands
+        .iter()
+        .map(|server| {
+            let mut entry = json!({"command": server.program, "args": server.arguments});
+            if let (Some(entry), Some(more)) = (entry.as_object_mut(), more.as_object()) {
+                entry.extend(more.clone());
+            }
+            (server.name.clone(), entry)
+        })
+        .collect();
+    let contents = json!({"mcpServers": entries}).to_string();
+    NewFile { path: servers.folder.join(FILE), contents }
 }
 
 /// The timeout of a call in milliseconds, for programs that have it in the entry of a server.

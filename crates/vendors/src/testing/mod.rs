@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use segue_core::model::{Environment, LaunchMode, ProcessRef, Screen, Session, VendorSessionId};
-use segue_core::ports::{CommandPlan, FileFacts, Files, McpServerCommand, NewContents, Place};
+use segue_core::ports::{
+    CommandPlan, FileFacts, Files, McpServerCommand, McpServers, NewContents, Place,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -218,10 +220,18 @@ impl Files for CountingFiles {
     }
 }
 
-/// Returns the MCP server of a launch in the folder `/launch`.
-pub(crate) fn mcp_server<'a>(
-    session: &'a Session,
-    arguments: &'a [String],
-) -> McpServerCommand<'a> {
-    McpServerCommand { session, program: "/opt/se gue", arguments, folder: Path::new("/launch") }
+/// Returns Segue's own MCP server, and another one.
+pub(crate) fn mcp_commands() -> [McpServerCommand; 2] {
+    let server = |name: &str, arguments: &str, variables: &[&'static str], is_required| {
+        let (name, program) = (name.to_owned(), "/opt/se gue".to_owned());
+        let (arguments, variables) = (words(arguments), variables.to_vec());
+        McpServerCommand { name, program, arguments, variables, is_required }
+    };
+    let own = server(McpServerCommand::OWN_NAME, "mcp", &["SEGUE_SESSION"], true);
+    [own, server("my-files", "relay my-files", &["SEGUE_SESSION", "SEGUE_EDITOR_SERVERS"], false)]
+}
+
+/// Returns the MCP servers of a launch in the folder `/launch`.
+pub(crate) fn mcp_servers(commands: &[McpServerCommand]) -> McpServers<'_> {
+    McpServers { commands, folder: Path::new("/launch") }
 }

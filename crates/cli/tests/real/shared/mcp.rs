@@ -11,7 +11,7 @@ use crate::scene;
 
 /// Waits for a request with this many results of tools in the conversation with this message. Returns
 /// the results.
-fn tool_results(model: &Model, message: &str, count: usize) -> Vec<String> {
+pub(super) fn tool_results(model: &Model, message: &str, count: usize) -> Vec<String> {
     let results = |exchange: &Exchange| -> Vec<String> {
         let results = exchange.turns.iter().filter(|it| it.role == SpeakerRole::ToolResult);
         results.map(|it| it.text.clone()).collect()
@@ -23,7 +23,7 @@ fn tool_results(model: &Model, message: &str, count: usize) -> Vec<String> {
 
 /// Replaces the folder for temporary files with one that only its owner may write to. Gemini ignores
 /// settings below a folder that others may write to. The test runs in a mount namespace of its own.
-fn private_temporary_folder() {
+pub(super) fn private_temporary_folder() {
     let mut mount = Command::new("mount");
     mount.args(["-t", "tmpfs", "-o", "mode=0755", "tmpfs"]).arg(std::env::temp_dir());
     assert!(mount.status().unwrap().success());

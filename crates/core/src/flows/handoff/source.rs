@@ -12,6 +12,7 @@ use crate::flows::look::{self, SelectionMode};
 use crate::flows::{SessionState, adopt, conversation, view};
 use crate::model::{AgentWorktree, Launch, Role, Session, VendorSessionId};
 use crate::ports::{Place, Ports, Transcripts, Vendor};
+use crate::rules::editor_servers;
 use crate::rules::redaction::KnownSecrets;
 
 /// A conversation to hand over.
@@ -171,6 +172,10 @@ async fn known_secrets(ports: &Ports, session: &Session, launch: Option<&Launch>
         && let Ok(Some(environment)) = ports.holders.environment(launch.id).await
     {
         known.add_environment(environment.iter());
+        for server in editor_servers::servers(&environment) {
+            let values = server.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            known.add_environment(values);
+        }
     }
     known
 }

@@ -53,7 +53,13 @@ pub(super) fn plan_command(
     };
     let launching = vendor.launching();
     Ok(Planned {
-        line: mcp::register(ports, vendor, (session, launch), launching.command(&plan)?)?,
+        line: mcp::register(
+            ports,
+            vendor,
+            (session, launch),
+            &request.environment,
+            launching.command(&plan)?,
+        )?,
         preparation: launching.preparation(&plan),
         variables: launching.preparation_variables(&plan),
         input: launching.headless().and_then(|it| it.standard_input(&plan)),

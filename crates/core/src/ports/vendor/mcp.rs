@@ -1,30 +1,46 @@
-//! How a vendor's program uses an MCP server that is registered for one launch.
+//! How a vendor's program uses MCP servers that are registered for one launch.
 
 use std::fmt::Debug;
 use std::path::Path;
 
 use super::CommandLine;
-use crate::model::{Environment, Session};
+use crate::model::Environment;
 
-/// How a vendor's program gets an MCP server for one launch. The user's settings are not changed.
+/// How a vendor's program gets MCP servers for one launch. The user's settings are not changed.
 pub trait McpClient: Debug + Send + Sync {
-    /// Returns the arguments that register the server, and the files that they refer to. They come
-    /// before all other arguments.
-    fn registration(&self, server: &McpServerCommand<'_>) -> CommandLine;
+    /// Returns the arguments that register the servers, and the files that they refer to. They come
+    /// before all other arguments. There is at least one server.
+    fn registration(&self, servers: &McpServers<'_>) -> CommandLine;
 
-    /// Adds the server to settings that the program accepts only as environment variables. Without
-    /// a server, removes what an outer launch has added.
-    fn add_settings(&self, _server: Option<&McpServerCommand<'_>>, _environment: &mut Environment) {
-    }
+    /// Adds the servers to settings that the program accepts only as environment variables, and
+    /// removes those that an outer launch has added.
+    fn add_settings(&self, _servers: &McpServers<'_>, _environment: &mut Environment) {}
 }
 
-/// The MCP server of a launch.
+/// The MCP servers of a launch.
 #[derive(Clone, Copy, Debug)]
-pub struct McpServerCommand<'a> {
-    pub session: &'a Session,
-    /// The path of the program.
-    pub program: &'a str,
-    pub arguments: &'a [String],
+pub struct McpServers<'a> {
+    /// Each with a name of its own.
+    pub commands: &'a [McpServerCommand],
     /// The launch's folder, for files that only this launch needs.
     pub folder: &'a Path,
+}
+
+/// An MCP server of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServerCommand {
+    /// Letters, digits, `-` and `_`. The vendors make it a part of the names of tools.
+    pub name: String,
+    /// The path of the program.
+    pub program: String,
+    pub arguments: Vec<String>,
+    /// The variables of the agent's environment that the server needs.
+    pub variables: Vec<&'static str>,
+    /// Whether the agent must not begin without the server.
+    pub is_required: bool,
+}
+
+impl McpServerCommand {
+    /// The name of Segue's own server.
+    pub const OWN_NAME: &str = "segue";
 }

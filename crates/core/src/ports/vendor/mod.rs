@@ -26,7 +26,7 @@ pub use launching::{
     CommandLine, CommandPlan, HeadlessLaunching, HeadlessQuestion, HeadlessQuestions, Launching,
     NewFile, ProgramSpec,
 };
-pub use mcp::{McpClient, McpServerCommand};
+pub use mcp::{McpClient, McpServerCommand, McpServers};
 pub use signals::SignalSources;
 pub use transcripts::{
     Beginning, Conversation, EachTurn, Live, StoredConversation, TranscriptDatabase,
