@@ -28,8 +28,8 @@ pub(super) struct PlanApply;
 pub(super) struct PlanApplyParameters {
     /// The content of the plan's file, as TOML or JSON.
     text: String,
-    /// The folder of the project, or a folder in it, as an absolute path. The default value is your own
-    /// folder.
+    /// The folder of the project, or a folder in it, as an absolute path. The default value is your
+    /// own folder.
     #[serde(default)]
     folder: Option<PathBuf>,
 }
