@@ -59,7 +59,12 @@ pub(super) const SCENARIOS: &[Scenario] = &[
             StandIn::with_new_daemon(world, &world.session(CHILD));
         },
         act: |world| report(world, "half of it"),
-        settle: |world| wait_all(world, |session| !is_first(session) || has_report(session)),
+        settle: |world| {
+            wait_all(world, |session| {
+                let is_down = ["interrupted", "ended"].iter().any(|it| session["status"] == *it);
+                !is_first(session) || is_down || has_received(world, session, "half of it")
+            });
+        },
         check: |world, outcome| {
             bring_back(world, CHILD);
             if outcome.status == 0 {
@@ -71,7 +76,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
             assert_eq!(report(world, "all of it").status, 0);
             bring_back(world, CHILD);
             parent_gets_text_once(world, "all of it");
-            assert!(times_received(world, "half of it") <= 1);
+            assert!(times_received(world, &world.session(NAME), "half of it") <= 1);
         },
         ..Scenario::PLAIN
     },
@@ -144,22 +149,23 @@ fn report(world: &World, text: &str) -> CommandOutcome {
     child.run(&format!("$SEGUE task report '{text}'"))
 }
 
-fn has_report(session: &Value) -> bool {
-    session["status"] == "idle" && session["queued_messages"] == 0
+/// Returns whether a session has read a report with this text, and does nothing more.
+fn has_received(world: &World, session: &Value, text: &str) -> bool {
+    let is_at_rest = session["status"] == "idle" && session["queued_messages"] == 0;
+    is_at_rest && times_received(world, session, text) > 0
 }
 
-/// Returns how often the parent has received a report with this text.
-fn times_received(world: &World, text: &str) -> usize {
-    let id = world.session(NAME)["vendor_session_id"].as_str().unwrap().to_owned();
-    let received = conversation::user_messages(&conversation::transcript(world, &id).unwrap());
+/// Returns how often a session has received a report with this text.
+fn times_received(world: &World, session: &Value, text: &str) -> usize {
+    let id = scene::text(session, "vendor_session_id");
+    let received = conversation::user_messages(&conversation::transcript(world, id).unwrap());
     received.iter().filter(|message| message.contains(text)).count()
 }
 
 fn parent_gets_text_once(world: &World, text: &str) {
     assert_eq!(world.resume([NAME]).status, 0);
-    let is_received = |session: &Value| has_report(session) && times_received(world, text) > 0;
-    scene::wait_session(world, NAME, is_received);
-    assert_eq!(times_received(world, text), 1);
+    let parent = scene::wait_session(world, NAME, |it| has_received(world, it, text));
+    assert_eq!(times_received(world, &parent, text), 1);
 }
 
 /// Waits until a task has ended, or waits for a person. Returns its state.
