@@ -19,7 +19,7 @@ const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 /// Longer arguments of a tool are not sent as they are; the title and the diffs describe them.
 const MAX_INPUT_BYTES: usize = 64 * 1024;
 
-/// At most this many calls without a result are remembered.
+/// At most this many calls without a result are remembered, and as many with a result.
 const MAX_OPEN_CALLS: usize = 256;
 
 /// Converts the turns of one session. It remembers the open tool calls and the prompts whose turns the
@@ -31,6 +31,8 @@ pub(crate) struct UpdateWriter {
     /// Prompts of the editor that are not in the conversation yet.
     own_prompts: VecDeque<String>,
     open_calls: VecDeque<UnfinishedCall>,
+    /// The vendor's ids of the last calls with a result. Some transcripts have a result twice.
+    finished_calls: VecDeque<String>,
     /// The steps of an agent that writes them one by one.
     steps: AgentSteps,
     /// How many messages and calls were sent. Their ids contain the number.
@@ -65,6 +67,7 @@ impl UpdateWriter {
             folder: folder.to_owned(),
             own_prompts: VecDeque::new(),
             open_calls: VecDeque::new(),
+            finished_calls: VecDeque::new(),
             steps: AgentSteps::default(),
             count: 0,
             run,
@@ -89,6 +92,7 @@ impl UpdateWriter {
             Role::User => self.message(turn.text, true).into_iter().collect(),
             Role::Assistant | Role::Summary => self.message(turn.text, false).into_iter().collect(),
             Role::ToolCall => self.call(turn).into_iter().collect(),
+            Role::ToolResult if self.has_result(&turn) => Vec::new(),
             Role::ToolResult => vec![self.result(turn)],
         }
     }
@@ -119,6 +123,22 @@ impl UpdateWriter {
     fn next_id(&mut self, kind: &str) -> String {
         self.count += 1;
         format!("{kind}-{}-{}", self.run, self.count)
+    }
+
+    /// Returns whether the call of a result has a result already, and remembers that it has.
+    fn has_result(&mut self, result: &Turn) -> bool {
+        let id = result.tool.as_ref().map_or("", |tool| tool.id.as_str());
+        let is_open = self.open_calls.iter().any(|it| it.vendor_id == id);
+        if id.is_empty() || is_open {
+            self.finished_calls.retain(|it| it != id);
+        } else if self.finished_calls.iter().any(|it| it == id) {
+            return true;
+        }
+        self.finished_calls.push_back(id.to_owned());
+        if self.finished_calls.len() > MAX_OPEN_CALLS {
+            self.finished_calls.pop_front();
+        }
+        false
     }
 
     /// Converts a call. A call that changes the plan is shown when its result is there.

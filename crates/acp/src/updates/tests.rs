@@ -148,6 +148,21 @@ fn result_without_its_call_is_a_call_that_is_over() {
 }
 
 #[test]
+fn second_result_of_a_call_is_left_out() {
+    let mut writer = writer();
+    let steps = json!({"todos": [{"content": "a"}]});
+    for (name, arguments) in [("bash", json!({"command": "ls"})), ("write_todos", steps)] {
+        written(&mut writer, call("c1", name, &arguments));
+        assert_eq!(written(&mut writer, result("c1", "a", false)).as_array().unwrap().len(), 1);
+        assert_eq!(written(&mut writer, result("c1", "a", false)), json!([]));
+    }
+    // Calls without ids cannot be told apart.
+    for _ in 0..2 {
+        assert_eq!(written(&mut writer, result("", "a", false)).as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
 fn long_texts_of_tools_are_cut() {
     let mut writer = writer();
     let long = "ä".repeat(MAX_OUTPUT_BYTES);
