@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::{Role, Tool, Turn};
-use segue_core::rules::tool_calls::{self, PlanStep, TextEdit, ToolAction, ToolUse};
+use segue_core::rules::tool_calls::{
+    self, AgentSteps, PlanEdit, PlanStep, TextEdit, ToolAction, ToolUse,
+};
 use serde_json::Value;
 
 use crate::protocol::{
@@ -17,7 +19,7 @@ const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 /// Longer arguments of a tool are not sent as they are; the title and the diffs describe them.
 const MAX_INPUT_BYTES: usize = 64 * 1024;
 
-/// At most this many calls without a result are remembered.
+/// At most this many calls without a result are remembered, and as many with a result.
 const MAX_OPEN_CALLS: usize = 256;
 
 /// Converts the turns of one session. It remembers the open tool calls and the prompts whose turns the
@@ -29,6 +31,10 @@ pub(crate) struct UpdateWriter {
     /// Prompts of the editor that are not in the conversation yet.
     own_prompts: VecDeque<ExpectedPrompt>,
     open_calls: VecDeque<UnfinishedCall>,
+    /// The vendor's ids of the last calls with a result. Some transcripts have a result twice.
+    finished_calls: VecDeque<String>,
+    /// The steps of an agent that writes them one by one.
+    steps: AgentSteps,
     /// How many messages and calls were sent. Their ids contain the number.
     count: u64,
     /// Distinguishes the ids of this process from those of earlier ones.
@@ -55,16 +61,32 @@ impl ExpectedPrompt {
 struct UnfinishedCall {
     /// The vendor's id of the call. May be empty.
     vendor_id: String,
-    /// The id that the editor knows. `None` if the editor got a plan instead of a call.
-    id: Option<String>,
-    has_diff: bool,
+    /// The id that the editor knows, or gets if the call fails.
+    id: String,
+    kind: UnfinishedKind,
+}
+
+/// How the editor shows a call without a result.
+#[derive(Debug)]
+enum UnfinishedKind {
+    /// As a tool call.
+    Call { has_diff: bool },
+    /// As a plan, which replaces the call with this title if it succeeds.
+    Plan { title: String, edit: PlanEdit },
 }
 
 impl UpdateWriter {
     /// `run` is different in each process.
     pub(crate) fn new(folder: &Path, run: String) -> Self {
-        let folder = folder.to_owned();
-        Self { folder, own_prompts: VecDeque::new(), open_calls: VecDeque::new(), count: 0, run }
+        Self {
+            folder: folder.to_owned(),
+            own_prompts: VecDeque::new(),
+            open_calls: VecDeque::new(),
+            finished_calls: VecDeque::new(),
+            steps: AgentSteps::default(),
+            count: 0,
+            run,
+        }
     }
 
     /// Announces a prompt of the editor, whose turn the editor does not get back.
@@ -84,8 +106,9 @@ impl UpdateWriter {
             Role::User if self.is_own(&turn.text) => Vec::new(),
             Role::User => self.message(turn.text, true).into_iter().collect(),
             Role::Assistant | Role::Summary => self.message(turn.text, false).into_iter().collect(),
-            Role::ToolCall => vec![self.call(turn)],
-            Role::ToolResult => self.result(turn).into_iter().collect(),
+            Role::ToolCall => self.call(turn).into_iter().collect(),
+            Role::ToolResult if self.has_result(&turn) => Vec::new(),
+            Role::ToolResult => vec![self.result(turn)],
         }
     }
 
@@ -117,22 +140,37 @@ impl UpdateWriter {
         format!("{kind}-{}-{}", self.run, self.count)
     }
 
-    fn call(&mut self, turn: Turn) -> SessionUpdate {
+    /// Returns whether the call of a result has a result already, and remembers that it has.
+    fn has_result(&mut self, result: &Turn) -> bool {
+        let id = result.tool.as_ref().map_or("", |tool| tool.id.as_str());
+        let is_open = self.open_calls.iter().any(|it| it.vendor_id == id);
+        if id.is_empty() || is_open {
+            self.finished_calls.retain(|it| it != id);
+        } else if self.finished_calls.iter().any(|it| it == id) {
+            return true;
+        }
+        self.finished_calls.push_back(id.to_owned());
+        if self.finished_calls.len() > MAX_OPEN_CALLS {
+            self.finished_calls.pop_front();
+        }
+        false
+    }
+
+    /// Converts a call. A call that changes the plan is shown when its result is there.
+    fn call(&mut self, turn: Turn) -> Option<SessionUpdate> {
         let tool = turn.tool.unwrap_or_else(nameless);
-        let found = tool_calls::describe(&tool.name, &turn.text);
-        let is_plan = found.plan.is_some();
+        let mut found = tool_calls::describe(&tool.name, &turn.text);
         let id = if tool.id.is_empty() { self.next_id("call") } else { tool.id.clone() };
-        let has_diff = !found.edits.is_empty();
-        let open =
-            UnfinishedCall { vendor_id: tool.id, id: (!is_plan).then(|| id.clone()), has_diff };
-        self.open_calls.push_back(open);
+        let kind = match found.plan.take() {
+            Some(edit) => UnfinishedKind::Plan { title: found.title.clone(), edit },
+            None => UnfinishedKind::Call { has_diff: !found.edits.is_empty() },
+        };
+        let is_plan = matches!(kind, UnfinishedKind::Plan { .. });
+        self.open_calls.push_back(UnfinishedCall { vendor_id: tool.id, id: id.clone(), kind });
         if self.open_calls.len() > MAX_OPEN_CALLS {
             self.open_calls.pop_front();
         }
-        match found.plan {
-            Some(steps) => SessionUpdate::Plan { entries: steps.into_iter().map(entry).collect() },
-            None => SessionUpdate::ToolCall(self.state(id, found, &turn.text)),
-        }
+        (!is_plan).then(|| SessionUpdate::ToolCall(self.state(id, found, &turn.text)))
     }
 
     fn state(&self, id: String, found: ToolUse, arguments: &str) -> ToolCallState {
@@ -154,26 +192,56 @@ impl UpdateWriter {
         CallContent::Diff { path: self.folder.join(path), old_text: old, new_text: new }
     }
 
-    /// Converts the result of a call. A result without its call is shown as a call that is over.
-    fn result(&mut self, turn: Turn) -> Option<SessionUpdate> {
+    /// Converts the result of a call. A result without its call is shown as a call that is over, and
+    /// so is a call that was to change the plan and has not.
+    fn result(&mut self, turn: Turn) -> SessionUpdate {
         let tool = turn.tool.unwrap_or_else(nameless);
         let place = self.open_calls.iter().position(|it| it.vendor_id == tool.id);
         let open = place.and_then(|place| self.open_calls.remove(place));
-        let status = Some(if tool.failed { CallStatus::Failed } else { CallStatus::Completed });
-        let content = output(turn.text);
-        let Some(UnfinishedCall { id, has_diff, .. }) = open else {
-            let id = if tool.id.is_empty() { self.next_id("call") } else { tool.id };
-            let title = if tool.name.is_empty() { "tool".to_owned() } else { tool.name };
-            let title = Some(title);
-            let state =
-                ToolCallState { tool_call_id: id, title, status, content, ..Default::default() };
-            return Some(SessionUpdate::ToolCall(state));
-        };
-        // The content replaces the earlier one, and a diff says more than the output of its tool.
-        let content = if has_diff && !tool.failed { Vec::new() } else { content };
-        let state = ToolCallState { tool_call_id: id?, status, content, ..Default::default() };
-        Some(SessionUpdate::ToolCallUpdate(state))
+        match open {
+            Some(UnfinishedCall { id, kind: UnfinishedKind::Call { has_diff }, .. }) => {
+                let status = Some(status(tool.failed));
+                // The content replaces the earlier one, and a diff says more than the output of its
+                // tool.
+                let is_shown = has_diff && !tool.failed;
+                let content = if is_shown { Vec::new() } else { output(turn.text) };
+                let state =
+                    ToolCallState { tool_call_id: id, status, content, ..Default::default() };
+                SessionUpdate::ToolCallUpdate(state)
+            }
+            Some(UnfinishedCall { id, kind: UnfinishedKind::Plan { title, edit }, .. }) => {
+                let applied = (!tool.failed).then(|| self.steps.apply(edit, &turn.text)).flatten();
+                match applied {
+                    Some(steps) => plan(steps),
+                    None => over(id, title, tool.failed, turn.text),
+                }
+            }
+            None => {
+                let id = if tool.id.is_empty() { self.next_id("call") } else { tool.id };
+                let title = if tool.name.is_empty() { "tool".to_owned() } else { tool.name };
+                over(id, title, tool.failed, turn.text)
+            }
+        }
     }
+}
+
+fn status(has_failed: bool) -> CallStatus {
+    if has_failed { CallStatus::Failed } else { CallStatus::Completed }
+}
+
+/// Returns a call of which the editor sees only the end.
+fn over(id: String, title: String, has_failed: bool, result: String) -> SessionUpdate {
+    SessionUpdate::ToolCall(ToolCallState {
+        tool_call_id: id,
+        title: Some(title),
+        status: Some(status(has_failed)),
+        content: output(result),
+        ..Default::default()
+    })
+}
+
+fn plan(steps: Vec<PlanStep>) -> SessionUpdate {
+    SessionUpdate::Plan { entries: steps.into_iter().map(entry).collect() }
 }
 
 fn nameless() -> Tool {

@@ -254,7 +254,7 @@ impl ModelServerState {
         let steps = request.plan();
         let number = self.log.add(request.exchange(uri.path(), steps.clone()));
         let Self { log, released } = self;
-        let (shell, tools) = (request.shell, request.body["tools"].clone());
+        let (shell, tools) = (request.shell, request.tools);
         ScriptedAnswer { number, steps, shell, tools, format, log, released }.respond()
     }
 }

@@ -23,6 +23,7 @@ type Answering = Box<dyn Fn(&ApiCall) -> Option<Result<Value>> + Send + Sync>;
 /// A daemon in memory. It records all requests.
 pub(crate) struct FakeApi {
     answer: Answering,
+    has_folder: bool,
     calls: Mutex<Vec<ApiCall>>,
     dropped: AtomicUsize,
     changed: Notify,
@@ -38,8 +39,20 @@ impl FakeApi {
     pub(crate) fn new(
         answer: impl Fn(&ApiCall) -> Option<Result<Value>> + Send + Sync + 'static,
     ) -> Arc<Self> {
+        Self::build(Box::new(answer), true)
+    }
+
+    /// Like `new`, for a caller that has no folder.
+    pub(crate) fn without_folder(
+        answer: impl Fn(&ApiCall) -> Option<Result<Value>> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::build(Box::new(answer), false)
+    }
+
+    fn build(answer: Answering, has_folder: bool) -> Arc<Self> {
         Arc::new(Self {
-            answer: Box::new(answer),
+            answer,
+            has_folder,
             calls: Mutex::default(),
             dropped: AtomicUsize::new(0),
             changed: Notify::new(),
@@ -89,6 +102,10 @@ impl Drop for OpenCall<'_> {
 impl ApiCalls for FakeApi {
     fn caller(&self) -> Caller {
         Caller { cwd: "/src/shop".into(), environment: Environment::default() }
+    }
+
+    fn has_folder(&self) -> bool {
+        self.has_folder
     }
 
     async fn send(&self, call: ApiCall) -> Result<Value> {

@@ -16,6 +16,12 @@ pub trait ApiCalls: Debug + Send + Sync + 'static {
     /// Returns the working folder and the environment for requests that start an agent.
     fn caller(&self) -> Caller;
 
+    /// Returns whether the caller has a working folder of its own on this machine. A client on a
+    /// network has none.
+    fn has_folder(&self) -> bool {
+        true
+    }
+
     /// Returns whether the calls come from inside an agent. Only the daemon decides about rights; this
     /// decides which tools are listed.
     fn is_agent(&self) -> bool {

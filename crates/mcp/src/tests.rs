@@ -339,3 +339,47 @@ async fn task_that_has_not_ended_is_waited_for_again_and_a_report_is_a_change() 
     assert_eq!(calls[0].body["timeout_ms"], 5000);
     assert_eq!(calls[2].body, json!({"state": "done", "text": "x"}));
 }
+
+/// Answers that a plan was applied.
+fn plan_daemon(_: &ApiCall) -> Option<segue_core::Result<Value>> {
+    let counts = json!({"tasks": 1, "open": 1, "released": 1, "failed": 0, "stopping": 0});
+    let plan = json!({
+        "id": ID, "name": "release", "fleet": "shop", "folder": "/src/shop", "state": "running",
+        "counts": counts, "max_parallel": null, "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-01T00:00:00Z",
+    });
+    Some(Ok(json!({"plan": plan, "changes": {}, "unchanged": 1})))
+}
+
+#[tokio::test]
+async fn plan_is_applied_in_the_given_folder_or_in_the_callers() {
+    let api = FakeApi::new(plan_daemon);
+    let mut client = LineClient::initialized(std::sync::Arc::clone(&api)).await;
+    let table = [(json!({}), "/src/shop"), (json!({"folder": "/src/other"}), "/src/other")];
+    for (arguments, folder) in table {
+        let arguments = with(json!({"text": "name = \"release\""}), &arguments);
+        let (failed, text) = client.call("plan_apply", arguments).await;
+        assert!(!failed && text.contains("shop/release"), "{text}");
+        assert_eq!(api.calls().last().unwrap().body["caller"]["cwd"], folder);
+    }
+    let relative = json!({"text": "name = \"release\"", "folder": "src/other"});
+    let (failed, text) = client.call("plan_apply", relative).await;
+    assert!(
+        failed && text.contains("`folder` must be an absolute path, got `src/other`"),
+        "{text}"
+    );
+    assert_eq!(api.calls().len(), 2);
+}
+
+#[tokio::test]
+async fn plan_of_a_caller_without_a_folder_needs_one() {
+    let api = FakeApi::without_folder(plan_daemon);
+    let mut client = LineClient::initialized(std::sync::Arc::clone(&api)).await;
+    let plan = json!({"text": "name = \"release\""});
+    let (failed, text) = client.call("plan_apply", plan.clone()).await;
+    assert!(failed && text.contains("`folder` is needed"), "{text}");
+    assert_eq!(api.calls(), []);
+    let plan = with(plan, &json!({"folder": "/src/other"}));
+    let (failed, text) = client.call("plan_apply", plan).await;
+    assert!(!failed, "{text}");
+}

@@ -92,13 +92,39 @@ fn written_file_has_no_old_text() {
 fn plan_replaces_its_tool_call_and_its_result() {
     let mut writer = writer();
     let steps = json!({"todos": [{"content": "a", "status": "completed"}, {"content": "b"}]});
-    let made = written(&mut writer, call("c1", "TodoWrite", &steps));
+    assert_eq!(written(&mut writer, call("c1", "TodoWrite", &steps)), json!([]));
     let expected = json!([{"sessionUpdate": "plan", "entries": [
         {"content": "a", "priority": "medium", "status": "completed"},
         {"content": "b", "priority": "medium", "status": "pending"},
     ]}]);
-    assert_eq!(made, expected);
-    assert_eq!(written(&mut writer, result("c1", "ok", false)), json!([]));
+    assert_eq!(written(&mut writer, result("c1", "ok", false)), expected);
+}
+
+#[test]
+fn changed_step_is_a_new_plan_and_a_change_that_fails_is_a_tool_call() {
+    let mut writer = writer();
+    let created = json!({"subject": "a", "description": "x"});
+    let changed = |number: &str| json!({"taskId": number, "status": "completed"});
+    let plan = |state: &str| {
+        json!([{"sessionUpdate": "plan", "entries": [
+            {"content": "a", "priority": "medium", "status": state},
+        ]}])
+    };
+    assert_eq!(written(&mut writer, call("c1", "TaskCreate", &created)), json!([]));
+    let made = written(&mut writer, result("c1", "Task #1 created successfully: a", false));
+    assert_eq!(made, plan("pending"));
+    written(&mut writer, call("c2", "TaskUpdate", &changed("1")));
+    assert_eq!(written(&mut writer, result("c2", "ok", false)), plan("completed"));
+    for (id, number, failed, status) in
+        [("c3", "1", true, "failed"), ("c4", "9", false, "completed")]
+    {
+        assert_eq!(written(&mut writer, call(id, "TaskUpdate", &changed(number))), json!([]));
+        let over = written(&mut writer, result(id, "not so", failed));
+        assert_eq!(over[0]["sessionUpdate"], "tool_call");
+        assert_eq!((&over[0]["toolCallId"], &over[0]["status"]), (&json!(id), &json!(status)));
+        assert_eq!(over[0]["title"], "TaskUpdate");
+        assert_eq!(over[0]["content"][0]["content"]["text"], "not so");
+    }
 }
 
 #[test]
@@ -119,6 +145,21 @@ fn result_without_its_call_is_a_call_that_is_over() {
     let made = written(&mut writer(), result("c9", "done", false));
     assert_eq!(made[0]["sessionUpdate"], "tool_call");
     assert_eq!((&made[0]["title"], &made[0]["status"]), (&json!("tool"), &json!("completed")));
+}
+
+#[test]
+fn second_result_of_a_call_is_left_out() {
+    let mut writer = writer();
+    let steps = json!({"todos": [{"content": "a"}]});
+    for (name, arguments) in [("bash", json!({"command": "ls"})), ("write_todos", steps)] {
+        written(&mut writer, call("c1", name, &arguments));
+        assert_eq!(written(&mut writer, result("c1", "a", false)).as_array().unwrap().len(), 1);
+        assert_eq!(written(&mut writer, result("c1", "a", false)), json!([]));
+    }
+    // Calls without ids cannot be told apart.
+    for _ in 0..2 {
+        assert_eq!(written(&mut writer, result("", "a", false)).as_array().unwrap().len(), 1);
+    }
 }
 
 #[test]

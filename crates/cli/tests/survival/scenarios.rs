@@ -6,6 +6,7 @@ mod credentials;
 mod ending;
 mod handing_over;
 mod housekeeping;
+mod loops;
 mod plans;
 mod questions;
 mod starting;
@@ -69,6 +70,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         worktrees::SCENARIOS,
         credentials::SCENARIOS,
         housekeeping::SCENARIOS,
+        loops::SCENARIOS,
     ]
     .concat()
 }
@@ -151,8 +153,8 @@ fn wait_at_rest(world: &World) {
 fn wait_all(world: &World, is_wanted: impl Fn(&Value) -> bool) {
     let mut events = Events::of(world);
     while !quiet_sessions(world).is_none_or(|sessions| sessions.iter().all(&is_wanted)) {
-        let is_awaited =
-            |event: &Value| event["kind"] == "status_changed" || event["kind"] == "message_queued";
+        let kinds = ["status_changed", "message_queued", "repetition_found", "repetition_over"];
+        let is_awaited = |event: &Value| kinds.iter().any(|kind| event["kind"] == *kind);
         if events.wait_for(is_awaited).is_none() {
             return;
         }

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::log::{AnswerStage, ExchangeLog};
 use super::script::ScriptStep;
-use super::tool::{ScriptedToolCall, ShellTool, mcp_call};
+use super::tool::{ScriptedToolCall, ShellTool, exact_call, mcp_call};
 
 /// The number of pieces of a slow text. Each piece is a paragraph, because programs draw a
 /// paragraph only when it is complete.
@@ -135,6 +135,10 @@ impl<V: AnswerFormat + FailureFormat> ScriptedAnswer<V> {
             }
             ScriptStep::Mcp(call) => {
                 let call = mcp_call(&self.tools, call);
+                self.call(call, sender).await
+            }
+            ScriptStep::Call(call) => {
+                let call = exact_call(&self.tools, call);
                 self.call(call, sender).await
             }
             ScriptStep::AwaitTool(number) => {

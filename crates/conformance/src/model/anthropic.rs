@@ -19,7 +19,7 @@ const QUEUED: &str = "The user sent a new message while you were working:";
 const AFTER_QUEUED: [&str; 2] = ["\n\nIMPORTANT:", "\n\nThis is how Claude Code surfaces"];
 
 /// Beginnings of texts that Claude Code itself writes in the user's role.
-const VENDOR_TEXTS: [&str; 9] = [
+const VENDOR_TEXTS: [&str; 10] = [
     "<local-command-",
     "<command-name>",
     "<command-message>",
@@ -29,6 +29,7 @@ const VENDOR_TEXTS: [&str; 9] = [
     "Continue from where you left off.",
     "[SUGGESTION MODE:",
     "CRITICAL: Respond with TEXT ONLY.",
+    "Tool loaded.",
 ];
 
 /// Beginnings of the newest message in requests that no message of a person has caused.
@@ -55,6 +56,7 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
         turns: turns(&body),
         shell: ShellTool::among(named),
         has_tools: !tools.is_empty(),
+        tools: body["tools"].clone(),
         is_background: tools.is_empty() || is_background(&body),
         schema: body["output_config"]["format"].get("schema").cloned(),
         body: Arc::new(body),

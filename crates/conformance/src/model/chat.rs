@@ -37,6 +37,7 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
         turns: body["messages"].as_array().into_iter().flatten().flat_map(parts).collect(),
         shell: ShellTool::among(named),
         has_tools: !tools.is_empty(),
+        tools: body["tools"].clone(),
         is_background: tools.is_empty(),
         schema: body["response_format"]["json_schema"].get("schema").cloned(),
         body: Arc::new(body),

@@ -40,6 +40,7 @@ pub(crate) fn read(body: Value) -> ParsedRequest {
         turns: turns(&body),
         shell: ShellTool::among(named),
         has_tools: !declared.is_empty(),
+        tools: body["tools"].clone(),
         is_background: declared.is_empty(),
         schema: schema.cloned(),
         body: Arc::new(body),

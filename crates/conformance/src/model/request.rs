@@ -16,6 +16,8 @@ pub(crate) struct ParsedRequest {
     pub(crate) turns: Vec<ExchangePart>,
     pub(crate) shell: Option<ShellTool>,
     pub(crate) has_tools: bool,
+    /// The tools, as the API writes them.
+    pub(crate) tools: Value,
     pub(crate) is_background: bool,
     /// The JSON schema of the answer, if the request contains one.
     pub(crate) schema: Option<Value>,

@@ -33,7 +33,7 @@ const SUMMARY: &str = "Another language model started to solve this problem";
 
 /// Parses a request.
 pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
-    let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
+    let tools = tools(&body);
     let named = tools.iter().filter_map(|it| Some((it["name"].as_str()?, &it["parameters"])));
     let header = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
     let session = header("thread-id").or_else(|| header("session-id")).map(str::to_owned);
@@ -47,9 +47,19 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
         turns: items().flat_map(parts).collect(),
         shell: ShellTool::among(named),
         has_tools: !tools.is_empty(),
+        tools: tools.into_iter().cloned().collect(),
         schema: body["text"]["format"].get("schema").cloned(),
         body: Arc::new(body),
     }
+}
+
+/// Returns the tools of a request. Codex sends those of newer models in an item of the
+/// conversation.
+fn tools(body: &Value) -> Vec<&Value> {
+    let items = body["input"].as_array().into_iter().flatten();
+    let added = items.filter(|item| item["type"] == "additional_tools");
+    let lists = [body].into_iter().chain(added).filter_map(|it| it["tools"].as_array());
+    lists.flatten().collect()
 }
 
 fn parts(item: &Value) -> Vec<ExchangePart> {
@@ -65,7 +75,11 @@ fn parts(item: &Value) -> Vec<ExchangePart> {
             let call = format!("{} {}", text("name"), text("arguments"));
             vec![ExchangePart::new(SpeakerRole::ToolCall, call)]
         }
-        ("function_call_output", _) => {
+        ("custom_tool_call", _) => {
+            let call = format!("{} {}", text("name"), text("input"));
+            vec![ExchangePart::new(SpeakerRole::ToolCall, call)]
+        }
+        ("function_call_output" | "custom_tool_call_output", _) => {
             vec![ExchangePart::new(SpeakerRole::ToolResult, output(&item["output"]))]
         }
         _ => Vec::new(),
@@ -185,6 +199,12 @@ impl AnswerFormat for Responses {
             "type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
             "name": call.name, "arguments": call.arguments.to_string(), "status": "completed",
         });
+        if call.takes_text {
+            item["type"] = json!("custom_tool_call");
+            item["id"] = json!(format!("ctc_{id}"));
+            item["input"] = call.arguments.clone();
+            item.as_object_mut().expect("an object").remove("arguments");
+        }
         if let Some(namespace) = &call.namespace {
             item["namespace"] = json!(namespace);
         }
@@ -256,6 +276,21 @@ impl FailureFormat for Responses {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tools_of_the_conversation_and_their_calls_are_read() {
+        let group = json!({"type": "namespace", "name": "functions", "tools": [{"name": "exec"}]});
+        let body = json!({"input": [
+            {"type": "additional_tools", "role": "developer", "tools": [group]},
+            {"type": "custom_tool_call", "name": "exec", "input": "text(1)"},
+            {"type": "custom_tool_call_output", "output": "1"},
+        ]});
+        let request = read(&HeaderMap::new(), body);
+        assert!(request.has_tools && !request.is_background);
+        assert_eq!(request.tools, json!([group]));
+        let expected = [(SpeakerRole::ToolCall, "exec text(1)"), (SpeakerRole::ToolResult, "1")];
+        assert_eq!(request.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
+    }
 
     #[test]
     fn only_messages_of_a_person_have_the_user_role() {

@@ -13,6 +13,7 @@
 //! | `[[tool: COMMAND]]` | a call of the request's shell tool; the rest follows its result |
 //! | `[[ask: COMMAND]]` | the same, for a command that needs the user's permission |
 //! | `[[mcp: NAME {…}]]` | a call of the tool of an MCP server whose name ends with this name |
+//! | `[[call: NAME {…}]]` | a call of the request's tool of exactly this name |
 //! | `[[status: 429]]` | this HTTP status with the vendor's error |
 //! | `[[limit: 2026-11-16T10:00:00Z]]` | a usage limit that ends at this time |
 //!
@@ -43,6 +44,8 @@ pub enum ScriptStep {
     Ask(String),
     /// A call of a tool of an MCP server: its name, and its arguments as JSON.
     Mcp(String),
+    /// A call of any tool: its name, and its arguments as JSON.
+    Call(String),
     /// Waits for a tool that still runs. The number comes from the tool's result.
     AwaitTool(u64),
     Status(u16),
@@ -71,7 +74,10 @@ pub(crate) fn plan(turns: &[ExchangePart]) -> Vec<ScriptStep> {
 }
 
 fn is_tool_call(step: &ScriptStep) -> bool {
-    matches!(step, ScriptStep::Tool(_) | ScriptStep::Ask(_) | ScriptStep::Mcp(_))
+    matches!(
+        step,
+        ScriptStep::Tool(_) | ScriptStep::Ask(_) | ScriptStep::Mcp(_) | ScriptStep::Call(_)
+    )
 }
 
 /// Returns whether no other step can follow in the same answer.
@@ -157,6 +163,7 @@ fn step(marker: &str) -> Option<ScriptStep> {
         "tool" => ScriptStep::Tool(value.to_owned()),
         "ask" => ScriptStep::Ask(value.to_owned()),
         "mcp" => ScriptStep::Mcp(value.to_owned()),
+        "call" => ScriptStep::Call(value.to_owned()),
         "status" => ScriptStep::Status(value.parse().ok()?),
         "limit" => ScriptStep::Limit(value.parse().ok()?),
         _ => return None,
@@ -206,6 +213,16 @@ mod tests {
         let call = ScriptStep::Mcp(r#"agent_read {"session": "x"}"#.to_owned());
         assert_eq!(plan(std::slice::from_ref(&asked)), [call]);
         assert_eq!(plan(&[asked, result("r")])[0], ScriptStep::Say("done".to_owned()));
+    }
+
+    #[test]
+    fn calls_of_tools_are_played_one_after_the_other() {
+        let asked = user(r#"[[call: write {"path": "a"}]] [[call: edit {"old": ["x"]}]] z"#);
+        let calls = [r#"write {"path": "a"}"#, r#"edit {"old": ["x"]}"#];
+        let calls = calls.map(|call| ScriptStep::Call(call.to_owned()));
+        assert_eq!(plan(std::slice::from_ref(&asked)), calls[..1]);
+        assert_eq!(plan(&[asked.clone(), result("r")]), calls[1..]);
+        assert!(matches!(&plan(&[asked, result("r"), result("r")])[..], [ScriptStep::Say(_)]));
     }
 
     #[test]

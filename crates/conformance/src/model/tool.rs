@@ -33,7 +33,10 @@ pub(crate) struct ScriptedToolCall {
     /// The group of tools that has this tool. `None` if the tools of the request have no groups.
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
+    /// A JSON object, or a text if the tool takes one.
     pub(crate) arguments: Value,
+    /// The tool takes a text instead of JSON.
+    pub(crate) takes_text: bool,
 }
 
 impl ShellTool {
@@ -60,7 +63,7 @@ impl ShellTool {
             arguments.entry(name).or_insert_with(|| example(&properties[name]));
         }
         let arguments = Value::Object(arguments);
-        Some(ScriptedToolCall { namespace: None, name: self.name.clone(), arguments })
+        Some(ScriptedToolCall::of_function(self.name.clone(), arguments))
     }
 
     /// Returns the call that runs a command outside of the agent's sandbox. If the tool has no
@@ -77,7 +80,13 @@ impl ShellTool {
     /// Returns the call that continues to wait for a command that still runs.
     pub(crate) fn wait(number: u64) -> ScriptedToolCall {
         let arguments = json!({"session_id": number, "chars": "", "yield_time_ms": YIELD_TIME_MS});
-        ScriptedToolCall { namespace: None, name: "write_stdin".to_owned(), arguments }
+        ScriptedToolCall::of_function("write_stdin".to_owned(), arguments)
+    }
+}
+
+impl ScriptedToolCall {
+    fn of_function(name: String, arguments: Value) -> Self {
+        Self { namespace: None, name, arguments, takes_text: false }
     }
 }
 
@@ -85,25 +94,44 @@ impl ShellTool {
 /// tool, with which the vendor's own name for it ends, and its arguments as JSON.
 pub(crate) fn mcp_call(tools: &Value, call: &str) -> Option<ScriptedToolCall> {
     let (tool, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
-    let arguments = serde_json::from_str(arguments).ok()?;
-    let (namespace, name) = named_tool(tools, None, tool)?;
-    Some(ScriptedToolCall { namespace, name, arguments })
+    call_of(tools, arguments, |name| name.ends_with(tool))
 }
 
-/// Finds a tool by the end of its name. Tools may be in groups, and in functions.
-fn named_tool(
+/// Returns the call of the tool with exactly this name among the tools of a request. `call` has the
+/// name and the arguments as JSON. The arguments of a tool that takes a text are a JSON string.
+pub(crate) fn exact_call(tools: &Value, call: &str) -> Option<ScriptedToolCall> {
+    let (tool, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
+    call_of(tools, arguments, |name| name == tool)
+}
+
+fn call_of(
     tools: &Value,
-    namespace: Option<&str>,
-    tool: &str,
-) -> Option<(Option<String>, String)> {
-    tools.as_array()?.iter().find_map(|entry| {
-        let name = entry["name"].as_str().or_else(|| entry["function"]["name"].as_str());
-        let group = ["tools", "functionDeclarations"].into_iter().find_map(|key| entry.get(key));
+    arguments: &str,
+    fits: impl Fn(&str) -> bool,
+) -> Option<ScriptedToolCall> {
+    let arguments = serde_json::from_str(arguments).ok()?;
+    let (namespace, tool) = named_tool(tools, None, &fits)?;
+    let name = own_name(tool)?.to_owned();
+    let takes_text = tool["type"] == "custom";
+    Some(ScriptedToolCall { namespace: namespace.map(str::to_owned), name, arguments, takes_text })
+}
+
+fn own_name(tool: &Value) -> Option<&str> {
+    tool["name"].as_str().or_else(|| tool["function"]["name"].as_str())
+}
+
+/// Finds a tool by its name, and its group. Tools may be in groups, and in functions.
+fn named_tool<'a>(
+    tools: &'a Value,
+    namespace: Option<&'a str>,
+    fits: &impl Fn(&str) -> bool,
+) -> Option<(Option<&'a str>, &'a Value)> {
+    tools.as_array()?.iter().find_map(|tool| {
+        let name = own_name(tool);
+        let group = ["tools", "functionDeclarations"].into_iter().find_map(|key| tool.get(key));
         match (group, name) {
-            (Some(group), _) => named_tool(group, name.or(namespace), tool),
-            (None, Some(name)) if name.ends_with(tool) => {
-                Some((namespace.map(str::to_owned), name.to_owned()))
-            }
+            (Some(group), _) => named_tool(group, name.or(namespace), fits),
+            (None, Some(name)) if fits(name) => Some((namespace, tool)),
             _ => None,
         }
     })
@@ -143,5 +171,21 @@ mod tests {
             assert_eq!(call.arguments, json!({"turns": 2}));
         }
         assert!(mcp_call(&json!([{"name": "x"}]), "agent_read").is_none());
+    }
+
+    #[test]
+    fn tool_is_called_by_its_exact_name_and_a_custom_tool_with_a_text() {
+        let tools = json!([
+            {"type": "function", "name": "not_edit"},
+            {"type": "function", "name": "edit"},
+            {"type": "custom", "name": "apply_patch"},
+        ]);
+        let call = exact_call(&tools, r#"edit {"path": "a b"}"#).expect("a call");
+        assert_eq!((call.name.as_str(), call.takes_text), ("edit", false));
+        assert_eq!(call.arguments, json!({"path": "a b"}));
+        let call = exact_call(&tools, r#"apply_patch "*** Begin\nPatch""#).expect("a call");
+        assert_eq!((call.arguments, call.takes_text), (json!("*** Begin\nPatch"), true));
+        assert!(exact_call(&tools, "dit {}").is_none());
+        assert!(exact_call(&tools, "edit no json").is_none());
     }
 }

@@ -3,10 +3,13 @@
 //! similar in all vendors. A call that is not understood is described by its name alone.
 
 mod patch;
+mod steps;
 
 use serde_json::{Map, Value};
 
 use crate::word_enum::word_enum;
+
+pub use steps::{AgentSteps, PlanEdit};
 
 /// The longest title of a call, in characters.
 const MAX_TITLE_CHARS: usize = 200;
@@ -25,12 +28,6 @@ const REPLACEMENTS: [(&str, &str); 4] = [
 
 /// The names of the argument that is the whole content of a written file.
 const CONTENTS: [&str; 4] = ["content", "file_text", "contents", "text"];
-
-/// The names of the argument that is a list of steps.
-const PLANS: [&str; 3] = ["todos", "plan", "items"];
-
-/// The names of the text of a step.
-const STEPS: [&str; 4] = ["content", "step", "description", "title"];
 
 /// The names of the argument that says best what a call does, if it has no path.
 const SUBJECTS: [&str; 6] = ["command", "cmd", "pattern", "query", "url", "description"];
@@ -66,8 +63,8 @@ pub struct ToolUse {
     /// The file that the call is about, as the agent wrote it.
     pub path: Option<String>,
     pub edits: Vec<TextEdit>,
-    /// The steps of the agent's plan, if the call writes one.
-    pub plan: Option<Vec<PlanStep>>,
+    /// What the call does to the agent's plan.
+    pub plan: Option<PlanEdit>,
 }
 
 /// A part of a file before and after a call.
@@ -95,7 +92,7 @@ pub fn describe(name: &str, arguments: &str) -> ToolUse {
     let edits = edits(fields, arguments);
     let path = text(fields, &PATHS).map(str::to_owned);
     let path = path.or_else(|| edits.first().map(|edit| edit.path.clone()));
-    let plan = plan(name, fields);
+    let plan = steps::edit(name, fields);
     let action = if edits.is_empty() { action(name, fields) } else { ToolAction::Edit };
     ToolUse { title: title(name, path.as_deref(), fields), action, path, edits, plan }
 }
@@ -129,23 +126,6 @@ fn replacement(path: &str, fields: &Map<String, Value>) -> Option<TextEdit> {
 
 fn edit(path: &str, old: Option<&str>, new: &str) -> TextEdit {
     TextEdit { path: path.to_owned(), old: old.map(str::to_owned), new: new.to_owned() }
-}
-
-/// Returns the steps of a plan. The tool must be about a plan: a list of items can be anything.
-fn plan(name: &str, fields: &Map<String, Value>) -> Option<Vec<PlanStep>> {
-    let name = name.to_ascii_lowercase();
-    if !name.contains("todo") && !name.contains("plan") {
-        return None;
-    }
-    let list = PLANS.iter().find_map(|name| fields.get(*name)?.as_array())?;
-    let steps: Vec<PlanStep> = list.iter().filter_map(Value::as_object).filter_map(step).collect();
-    (steps.len() == list.len()).then_some(steps)
-}
-
-fn step(fields: &Map<String, Value>) -> Option<PlanStep> {
-    let text = text(fields, &STEPS)?.to_owned();
-    let state = fields.get("status").and_then(Value::as_str).and_then(StepState::from_word);
-    Some(PlanStep { text, state: state.unwrap_or(StepState::Pending) })
 }
 
 /// Returns what a call does, from the words in the name of the tool.

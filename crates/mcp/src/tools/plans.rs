@@ -1,12 +1,14 @@
 //! Tools for plans of tasks.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use segue_core::Result;
 use segue_core::api::{
-    PlanApplyReport, PlanApplyRequest, PlanSelector, PlanSummaryView, PlanTaskView, PlanView,
+    Caller, PlanApplyReport, PlanApplyRequest, PlanSelector, PlanSummaryView, PlanTaskView,
+    PlanView,
 };
+use segue_core::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -26,6 +28,10 @@ pub(super) struct PlanApply;
 pub(super) struct PlanApplyParameters {
     /// The content of the plan's file, as TOML or JSON.
     text: String,
+    /// The folder of the project, or a folder in it, as an absolute path. The default value is your
+    /// own folder.
+    #[serde(default)]
+    folder: Option<PathBuf>,
 }
 
 impl McpTool for PlanApply {
@@ -38,12 +44,29 @@ impl McpTool for PlanApply {
     type Parameters = PlanApplyParameters;
 
     async fn call(api: Arc<dyn ApiCalls>, parameters: PlanApplyParameters) -> Result<Value> {
-        let request = PlanApplyRequest { caller: api.caller(), text: parameters.text, file: None };
+        let PlanApplyParameters { text, folder } = parameters;
+        let caller = caller_in(api.as_ref(), folder)?;
+        let request = PlanApplyRequest { caller, text, file: None };
         let report: PlanApplyReport = change(api.as_ref(), "/v1/plans/apply", &request).await?;
         let mut answer = summary(&report.plan);
         answer["changes"] = json!(report.changes);
         answer["unchanged"] = json!(report.unchanged);
         Ok(answer)
+    }
+}
+
+/// Returns the caller with this folder as its working folder. `None` is the caller's own folder.
+fn caller_in(api: &dyn ApiCalls, folder: Option<PathBuf>) -> Result<Caller> {
+    let caller = api.caller();
+    match folder {
+        Some(cwd) if cwd.is_absolute() => Ok(Caller { cwd, ..caller }),
+        Some(relative) => {
+            let relative = relative.display();
+            Err(Error::usage(format!("`folder` must be an absolute path, got `{relative}`")))
+        }
+        None if api.has_folder() => Ok(caller),
+        None => Err(Error::usage("`folder` is needed: a client on a network has no folder")
+            .hint("give the absolute path of the project's folder on the machine of the daemon")),
     }
 }
 

@@ -94,6 +94,10 @@ impl ApiCalls for RouteCalls {
         Caller { cwd: "/".into(), environment: Environment::default() }
     }
 
+    fn has_folder(&self) -> bool {
+        false
+    }
+
     async fn send(&self, mut call: ApiCall) -> Result<Value> {
         remove_environment(&mut call.body);
         let body = match &call.body {

@@ -57,6 +57,12 @@ pub(super) enum RolloutRecord {
     Other,
 }
 
+/// The beginnings of lines with the exit code of a command.
+const EXIT_CODES: [&str; 2] = ["Process exited with code ", "Exit code: "];
+
+/// The beginnings of results of tools that have failed.
+const FAILED_PREFIXES: [&str; 2] = ["apply_patch verification failed", "Script failed"];
+
 /// A call of a tool.
 #[derive(Clone, Debug)]
 pub(super) struct CodexToolCall {
@@ -260,11 +266,15 @@ fn text_of_output(output: &Value) -> String {
     }
 }
 
-/// Returns whether the lines that Codex writes before a command's output report a failure.
+/// Returns whether Codex reports a failure at the beginning of a result: the exit code of a command,
+/// a patch that does not fit, or a program that has thrown an error.
 fn has_failed(text: &str) -> bool {
+    if FAILED_PREFIXES.iter().any(|begin| text.starts_with(begin)) {
+        return true;
+    }
     let head = text.lines().take_while(|line| *line != "Output:").take(8);
-    let mut codes = head.filter_map(|line| line.strip_prefix("Process exited with code "));
-    codes.next().is_some_and(|code| code.trim() != "0")
+    let code = |line| EXIT_CODES.iter().find_map(|begin| str::strip_prefix(line, begin));
+    head.filter_map(code).next().is_some_and(|code| code.trim() != "0")
 }
 
 fn joined_texts(content: &Value) -> String {

@@ -180,8 +180,12 @@ fn text(part: &mut Value) -> Option<String> {
     }
 }
 
-/// Returns the turn of a tool call, and the turn of its result if the call has ended.
+/// Returns the turn of a tool call, and the turn of its result if the call has ended. Empty if the
+/// model is still writing the call: its arguments are missing then.
 fn tool_turns(part: &mut Value, input: Option<String>, at: Option<Timestamp>) -> Vec<Turn> {
+    if part["state"]["status"] == "pending" {
+        return Vec::new();
+    }
     let text_of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let tool = Tool { id: text_of(&part["callID"]), name: text_of(&part["tool"]), failed: false };
     let state = &mut part["state"];

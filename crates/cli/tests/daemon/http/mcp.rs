@@ -1,6 +1,6 @@
 //! MCP over HTTP, with tokens.
 
-use segue_testkit::{HttpAnswer, NetworkClient};
+use segue_testkit::{HttpAnswer, NetworkClient, scene};
 use serde_json::{Value, json};
 
 use super::world_with;
@@ -70,6 +70,35 @@ fn each_call_needs_the_scope_of_its_route() {
     let (failed, text) = call(&client, "agent_start", &start);
     assert!(!failed && text.contains("/beta"), "{text}");
     assert_eq!(world.sessions().len(), 2);
+}
+
+#[test]
+fn plan_is_applied_in_the_folder_that_the_call_names() {
+    let (world, client) = world_with(&[]);
+    scene::write_agents(&world, "shop", &["coder"]);
+    let text = "name = \"release\"\n[tasks.build]\nagent = \"coder\"\nprompt = \"hello\"\n";
+    let missing = world.project().join("missing");
+    let folder = |folder: &str| json!({"text": text, "folder": folder});
+    for (arguments, expected) in [
+        (json!({"text": text}), "`folder` is needed".to_owned()),
+        (folder("project"), "`folder` must be an absolute path, got `project`".to_owned()),
+        (folder(missing.to_str().unwrap()), format!("`{}`", missing.display())),
+        (folder("/"), "no `segue.toml` is in `/` or above it".to_owned()),
+    ] {
+        let (failed, text) = call(&client, "plan_apply", &arguments);
+        assert!(failed && text.contains(&expected), "{arguments}: {text}");
+    }
+    assert_eq!(world.json(["plan", "ls", "--all", "--json"])["plans"], json!([]));
+    let own = folder(world.project().to_str().unwrap());
+    let (failed, text) = call(&client, "plan_apply", &own);
+    assert!(!failed && text.contains("shop/release"), "{text}");
+    let (failed, text) = call(&client, "plan_apply", &own);
+    assert!(!failed && text.contains("\"unchanged\":1"), "{text}");
+    let (failed, text) = call(&client, "plan_show", &json!({"plan": "shop/release"}));
+    assert!(!failed && text.contains("\"build\""), "{text}");
+    let reader = client.with_scopes(&world, "reader", &["read"]);
+    let (failed, text) = call(&reader, "plan_apply", &own);
+    assert!(failed && text.contains("use a token with the scope `work`"), "{text}");
 }
 
 #[test]

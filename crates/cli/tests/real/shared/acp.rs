@@ -1,14 +1,21 @@
 //! `segue acp` with the vendors' real programs: the model's log is the evidence.
 
+use std::fs;
+use std::path::Path;
+
 use rustix::process::Signal;
 use segue_testkit::acp_packages::assert_schema;
 use segue_testkit::editor_client::texts;
 use segue_testkit::vendor_scene::{PinnedVendor, VendorScene};
-use segue_testkit::{EditorClient, processes};
+use segue_testkit::{EditorClient, World, processes};
 use serde_json::{Value, json};
 
+use super::facts::{EditsFiles, KeepsPlan};
 use crate::scene;
 use crate::shared::facts::RunsCommands;
+
+/// The file that agents change.
+const FILE: &str = "notes.txt";
 
 fn of(session: &str) -> Value {
     json!({"sessionId": session, "cwd": "/", "mcpServers": []})
@@ -190,4 +197,144 @@ fn question_goes_to_the_editor_and_its_answer_to_the_program<V: PinnedVendor>() 
 test_each!(
     question_goes_to_the_editor_and_its_answer_to_the_program:
     claude, codex, copilot, gemini, opencode
+);
+
+/// Sends a prompt, and allows everything that the agent asks. Returns the updates of its turn.
+fn prompt_allowing(client: &mut EditorClient, session: &str, text: &str) -> Vec<Value> {
+    client.updates.clear();
+    let prompt = client.begin_prompt(session, text);
+    assert_ended(&client.answer_allowing(prompt));
+    std::mem::take(&mut client.updates)
+}
+
+/// Returns the diffs in updates, each with the last status of its tool call, and the text of its
+/// result.
+fn diffs(updates: &[Value]) -> Vec<(Value, &str, String)> {
+    let calls = updates.iter().filter(|it| it["sessionUpdate"] == "tool_call");
+    let edits = calls.filter(|it| it["content"][0]["type"] == "diff");
+    let found = edits.map(|call| {
+        assert_eq!(call["kind"], "edit", "{call}");
+        let is_same = |it: &&Value| it["toolCallId"] == call["toolCallId"];
+        let last = updates.iter().rfind(is_same).unwrap();
+        let text = last["content"][0]["content"]["text"].as_str().unwrap_or_default();
+        (call["content"].clone(), last["status"].as_str().unwrap(), text.to_owned())
+    });
+    found.collect()
+}
+
+/// Asserts that updates have a new file, an edit and an edit that failed, in this order.
+fn assert_edits(updates: &[Value], file: &Path) {
+    let found = diffs(updates);
+    let diff = |old: Value, new: &str| {
+        let mut diff = json!({"type": "diff", "path": file, "newText": new});
+        if !old.is_null() {
+            diff["oldText"] = old;
+        }
+        json!([diff])
+    };
+    let shown: Vec<(&Value, &str)> = found.iter().map(|it| (&it.0, it.1)).collect();
+    let expected = [
+        (&diff(Value::Null, "one\ntwo\n"), "completed"),
+        (&diff(json!("two\n"), "zwei\n"), "completed"),
+        (&diff(json!("nowhere\n"), "anywhere\n"), "failed"),
+    ];
+    assert_eq!(shown, expected, "{updates:#?}");
+    assert!(!found[2].2.trim().is_empty(), "{updates:#?}");
+}
+
+/// Lets the agent create a file, edit it, and fail to edit it. Checks what the editor is sent then,
+/// and after it has loaded the session again.
+fn assert_edits_are_shown(world: &World, arguments: &[&str], calls: &[String; 3]) {
+    let mut client = EditorClient::start(world, arguments);
+    let session = client.new_session(&world.project());
+    let file = world.project().join(FILE);
+    let mut updates = Vec::new();
+    for (call, expected) in calls.iter().zip(["one\ntwo\n", "one\nzwei\n", "one\nzwei\n"]) {
+        updates.extend(prompt_allowing(&mut client, &session, &format!("go {call}")));
+        assert_eq!(fs::read_to_string(&file).ok().as_deref(), Some(expected), "{updates:#?}");
+    }
+    assert_edits(&updates, &file);
+    assert_schema(&client.traffic);
+    client.close();
+    let mut client = EditorClient::start(world, arguments);
+    client.ok("session/load", &of(&session));
+    assert_edits(&client.updates, &file);
+}
+
+fn edits_of_the_program_are_diffs_also_after_loading<V: EditsFiles>() {
+    let mut scene = scene::<V>();
+    V::offer_edit_tools(&mut scene);
+    let file = scene.world.project().join(FILE);
+    let calls = [
+        V::write(&file, "one\ntwo\n"),
+        V::edit(&file, "two\n", "zwei\n"),
+        V::edit(&file, "nowhere\n", "anywhere\n"),
+    ];
+    assert_edits_are_shown(&scene.world, V::EDITOR, &calls);
+}
+
+test_each!(
+    edits_of_the_program_are_diffs_also_after_loading:
+    claude, codex, copilot, gemini, opencode, pi
+);
+
+/// Newer models of Codex call its tools in a program, which is the only tool that they are offered.
+fn patches_in_a_program_of_the_model_are_diffs_also_after_loading<V: PinnedVendor>() {
+    let scene = scene::<V>();
+    let patch = |lines: &str| format!("*** Begin Patch\n{lines}*** End Patch\n");
+    let edit =
+        |old: &str, new: &str| patch(&format!("*** Update File: {FILE}\n@@\n-{old}\n+{new}\n"));
+    let literals = [
+        format!("`{}`", patch(&format!("*** Add File: {FILE}\n+one\n+two\n"))),
+        json!(edit("two", "zwei")).to_string(),
+        json!(edit("nowhere", "anywhere")).to_string(),
+    ];
+    let calls = literals.map(|literal| {
+        let program = format!("text(await tools.apply_patch({literal}));");
+        format!("[[call: exec {}]]", json!(program))
+    });
+    let arguments = [V::RUN, &["--model", "gpt-6-sol"]].concat();
+    assert_edits_are_shown(&scene.world, &arguments, &calls);
+}
+
+test_each!(patches_in_a_program_of_the_model_are_diffs_also_after_loading: codex);
+
+fn step_of(entry: &Value) -> (&str, &str) {
+    (entry["content"].as_str().unwrap(), entry["status"].as_str().unwrap())
+}
+
+/// Returns the plans in updates: the text and the state of each step.
+fn plans(updates: &[Value]) -> Vec<Vec<(&str, &str)>> {
+    let plans = updates.iter().filter(|it| it["sessionUpdate"] == "plan");
+    let entries = plans.map(|plan| plan["entries"].as_array().unwrap().iter());
+    entries.map(|steps| steps.map(step_of).collect()).collect()
+}
+
+fn steps_of_the_program_are_a_plan_also_after_loading<V: KeepsPlan>() {
+    let mut scene = scene::<V>();
+    V::offer_plan_tool(&mut scene);
+    let mut client = editor(&scene);
+    let session = client.new_session(&scene.world.project());
+    let first = [("write it", "in_progress"), ("test it", "pending")];
+    let second = [("write it", "completed"), ("test it", "in_progress")];
+    let mut updates = prompt_allowing(&mut client, &session, &format!("go {}", V::first_plan()));
+    assert_eq!(plans(&updates).last().map(Vec::as_slice), Some(&first[..]), "{updates:#?}");
+    let next = prompt_allowing(&mut client, &session, &format!("go on {}", V::second_plan()));
+    assert_eq!(plans(&next).last().map(Vec::as_slice), Some(&second[..]), "{next:#?}");
+    updates.extend(next);
+    // The list is not shown as a call, and a text of the program not as a message of a person.
+    let titles = updates.iter().filter_map(|it| it["title"].as_str());
+    let shown: Vec<&str> = titles.filter(|title| !title.starts_with("ToolSearch ")).collect();
+    assert_eq!(shown, [""; 0], "{updates:#?}");
+    assert_eq!(texts(&updates, "user_message_chunk"), [""; 0]);
+    assert_schema(&client.traffic);
+    client.close();
+    let mut client = editor(&scene);
+    client.ok("session/load", &of(&session));
+    assert_eq!(plans(&client.updates), plans(&updates));
+}
+
+test_each!(
+    steps_of_the_program_are_a_plan_also_after_loading:
+    claude, codex, gemini, opencode
 );

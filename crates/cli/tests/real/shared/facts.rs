@@ -1,12 +1,14 @@
 //! Facts about vendors' programs in which they differ, for tests that are otherwise the same.
 
+use std::path::Path;
+
 use segue_testkit::Terminal;
 use segue_testkit::model::Exchange;
 use segue_testkit::vendor_scene::{PinnedVendor, VendorScene};
 use segue_testkit::vendors::{
     ClaudeHome, CodexHome, CopilotHome, GeminiHome, OpencodeHome, PiHome,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A marker for the scripted model that makes a turn fail, and the cause that Segue reports.
 type FailingTurn = (&'static str, &'static str);
@@ -237,4 +239,189 @@ impl RunsCommands for OpencodeHome {
 
 impl RunsCommands for PiHome {
     const COMMAND_FILE: (&'static str, &'static str) = (".pi/prompts/greet.md", GREETING);
+}
+
+/// How a program changes files with its own tools.
+pub(crate) trait EditsFiles: PinnedVendor {
+    /// The arguments of `segue acp` with which the program offers its tools, and does not ask.
+    const EDITOR: &'static [&'static str] = Self::RUN;
+
+    /// Changes the settings so that the program offers its tools.
+    fn offer_edit_tools(_scene: &mut VendorScene<Self>) {}
+
+    /// Returns the call that creates a file.
+    fn write(file: &Path, text: &str) -> String;
+
+    /// Returns the call that replaces a text in a file.
+    fn edit(file: &Path, old: &str, new: &str) -> String;
+}
+
+/// Returns the marker with which the scripted model calls a tool.
+fn call(tool: &str, arguments: &Value) -> String {
+    format!("[[call: {tool} {arguments}]]")
+}
+
+impl EditsFiles for ClaudeHome {
+    fn write(file: &Path, text: &str) -> String {
+        call("Write", &json!({"file_path": file, "content": text}))
+    }
+
+    fn edit(file: &Path, old: &str, new: &str) -> String {
+        call("Edit", &json!({"file_path": file, "old_string": old, "new_string": new}))
+    }
+}
+
+impl EditsFiles for CodexHome {
+    // It offers `apply_patch` only for models that it knows.
+    const EDITOR: &'static [&'static str] =
+        &["--vendor", "codex", "--permission", "auto", "--model", "gpt-5.5"];
+
+    fn offer_edit_tools(scene: &mut VendorScene<Self>) {
+        // The question about a newer model was answered before.
+        scene.home.add("[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n");
+    }
+
+    fn write(file: &Path, text: &str) -> String {
+        let added: String = text.lines().map(|line| format!("+{line}\n")).collect();
+        patch(file, "Add", &added)
+    }
+
+    fn edit(file: &Path, old: &str, new: &str) -> String {
+        patch(file, "Update", &format!("@@\n-{old}+{new}"))
+    }
+}
+
+/// Returns the call of `apply_patch`. The path is relative.
+fn patch(file: &Path, action: &str, lines: &str) -> String {
+    let name = file.file_name().unwrap().display();
+    let patch = format!("*** Begin Patch\n*** {action} File: {name}\n{lines}*** End Patch\n");
+    call("apply_patch", &json!(patch))
+}
+
+impl EditsFiles for CopilotHome {
+    fn write(file: &Path, text: &str) -> String {
+        call("create", &json!({"path": file, "file_text": text}))
+    }
+
+    fn edit(file: &Path, old: &str, new: &str) -> String {
+        call("edit", &json!({"path": file, "old_str": old, "new_str": new}))
+    }
+}
+
+impl EditsFiles for GeminiHome {
+    fn write(file: &Path, text: &str) -> String {
+        call("write_file", &json!({"file_path": file, "content": text}))
+    }
+
+    fn edit(file: &Path, old: &str, new: &str) -> String {
+        let arguments = json!({
+            "file_path": file, "instruction": "translate it", "old_string": old, "new_string": new,
+        });
+        call("replace", &arguments)
+    }
+}
+
+impl EditsFiles for OpencodeHome {
+    fn write(file: &Path, text: &str) -> String {
+        call("write", &json!({"filePath": file, "content": text}))
+    }
+
+    fn edit(file: &Path, old: &str, new: &str) -> String {
+        call("edit", &json!({"filePath": file, "oldString": old, "newString": new}))
+    }
+}
+
+impl EditsFiles for PiHome {
+    fn write(file: &Path, text: &str) -> String {
+        call("write", &json!({"path": file, "content": text}))
+    }
+
+    fn edit(file: &Path, old: &str, new: &str) -> String {
+        call("edit", &json!({"path": file, "edits": [{"oldText": old, "newText": new}]}))
+    }
+}
+
+/// How a program keeps a list of things to do with its own tool.
+pub(crate) trait KeepsPlan: PinnedVendor {
+    /// Changes the settings so that the program offers its tool.
+    fn offer_plan_tool(_scene: &mut VendorScene<Self>) {}
+
+    /// Returns the calls after which `write it` is in progress and `test it` is pending.
+    fn first_plan() -> String;
+
+    /// Returns the calls after which `write it` is completed and `test it` is in progress.
+    fn second_plan() -> String;
+}
+
+impl KeepsPlan for ClaudeHome {
+    fn offer_plan_tool(scene: &mut VendorScene<Self>) {
+        scene.world.set("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
+    }
+
+    fn first_plan() -> String {
+        let create = |subject: &str| {
+            call("TaskCreate", &json!({"subject": subject, "description": "as agreed"}))
+        };
+        [
+            call("ToolSearch", &json!({"query": "select:TaskCreate,TaskUpdate", "max_results": 5})),
+            create("write it"),
+            create("test it"),
+            call("TaskUpdate", &json!({"taskId": "1", "status": "in_progress"})),
+        ]
+        .concat()
+    }
+
+    fn second_plan() -> String {
+        [("1", "completed"), ("2", "in_progress")]
+            .map(|(id, status)| call("TaskUpdate", &json!({"taskId": id, "status": status})))
+            .concat()
+    }
+}
+
+impl KeepsPlan for CodexHome {
+    fn offer_plan_tool(scene: &mut VendorScene<Self>) {
+        scene.home.add("[tools.update_plan]\nenabled = true\n");
+    }
+
+    fn first_plan() -> String {
+        plan("update_plan", ("plan", "step"), ["in_progress", "pending"])
+    }
+
+    fn second_plan() -> String {
+        plan("update_plan", ("plan", "step"), ["completed", "in_progress"])
+    }
+}
+
+impl KeepsPlan for GeminiHome {
+    fn first_plan() -> String {
+        plan("write_todos", ("todos", "description"), ["in_progress", "pending"])
+    }
+
+    fn second_plan() -> String {
+        plan("write_todos", ("todos", "description"), ["completed", "in_progress"])
+    }
+}
+
+impl KeepsPlan for OpencodeHome {
+    fn first_plan() -> String {
+        plan("todowrite", ("todos", "content"), ["in_progress", "pending"])
+    }
+
+    fn second_plan() -> String {
+        plan("todowrite", ("todos", "content"), ["completed", "in_progress"])
+    }
+}
+
+/// Returns the call that writes both steps with these states.
+fn plan(tool: &str, (list, text): (&str, &str), [write, test]: [&str; 2]) -> String {
+    let mut steps = json!([
+        {text: "write it", "status": write},
+        {text: "test it", "status": test},
+    ]);
+    if text == "content" {
+        // Only this tool has priorities.
+        steps[0]["priority"] = json!("high");
+        steps[1]["priority"] = json!("low");
+    }
+    call(tool, &json!({list: steps}))
 }

@@ -1,8 +1,11 @@
 //! Reads patches in the format `*** Begin Patch`, which has no line numbers.
 
+use std::borrow::Cow;
+
 use super::{TextEdit, edit};
 
 const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
 const ADD: &str = "*** Add File: ";
 const UPDATE: &str = "*** Update File: ";
 
@@ -10,12 +13,25 @@ const UPDATE: &str = "*** Update File: ";
 /// Empty if the text has no patch.
 pub(super) fn edits(text: &str) -> Vec<TextEdit> {
     let Some(begin) = text.find(BEGIN) else { return Vec::new() };
+    let text = unescaped(&text[begin..]);
     let mut reader = ToolPatchReader::default();
-    for line in text[begin..].lines().skip(1) {
+    for line in text.lines().skip(1) {
         reader.read(line);
     }
     reader.end_part();
     reader.edits
+}
+
+/// Returns a patch without escape sequences. It has them if it is a string of a program that the
+/// agent writes.
+fn unescaped(patch: &str) -> Cow<'_, str> {
+    if !patch[BEGIN.len()..].starts_with("\\n") {
+        return Cow::Borrowed(patch);
+    }
+    let end = patch.find(END).map_or(patch.len(), |end| end + END.len());
+    // A string of JavaScript may quote its text with apostrophes.
+    let quoted = patch[..end].replace("\\'", "'");
+    serde_json::from_str(&format!("\"{quoted}\"")).map_or(Cow::Borrowed(patch), Cow::Owned)
 }
 
 /// The state of a reader after a line of a patch.

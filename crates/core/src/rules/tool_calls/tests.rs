@@ -60,18 +60,81 @@ fn patch_is_read_as_text_and_as_an_argument() {
 }
 
 #[test]
+fn patch_in_a_program_is_read_with_and_without_escape_sequences() {
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-say(\"x\")\n+say('y')\n*** End Patch";
+    let escaped = json!(patch).to_string();
+    let apostrophes = format!("'{}'", escaped[1..escaped.len() - 1].replace('\'', "\\'"));
+    for literal in [format!("`{patch}`"), escaped, apostrophes] {
+        let program = format!("text(await tools.apply_patch({literal}));\ntext(\"done\");\n");
+        let found = describe("exec", &json!({ "input": program }).to_string());
+        let expected = [edit("a.rs", Some("say(\"x\")\n"), "say('y')\n")];
+        assert_eq!((found.action, found.edits), (ToolAction::Edit, expected.to_vec()), "{program}");
+    }
+}
+
+fn steps(expected: &[(&str, StepState)]) -> Vec<PlanStep> {
+    expected.iter().map(|&(text, state)| PlanStep { text: text.to_owned(), state }).collect()
+}
+
+#[test]
 fn plan_needs_a_tool_of_that_name_and_a_text_in_each_step() {
-    let steps = json!([{"content": "a", "status": "completed"}, {"content": "b"}]);
-    let expected = [("a", StepState::Completed), ("b", StepState::Pending)];
-    let expected = expected.map(|(text, state)| PlanStep { text: text.to_owned(), state });
-    let todos = json!({ "todos": steps }).to_string();
-    assert_eq!(describe("TodoWrite", &todos).plan.unwrap(), expected);
+    let list = json!([
+        {"content": "a", "status": "completed"},
+        {"content": "b"},
+        {"content": "c", "status": "cancelled"},
+        {"content": "d", "status": "blocked"},
+    ]);
+    let expected =
+        steps(&[("a", StepState::Completed), ("b", StepState::Pending), ("d", StepState::Pending)]);
+    let todos = json!({ "todos": list }).to_string();
+    assert_eq!(describe("TodoWrite", &todos).plan, Some(PlanEdit::Replace(expected)));
     assert_eq!(describe("note", &todos).plan, None);
-    let plan = json!({"plan": [{"step": "a", "status": "in_progress"}]}).to_string();
-    let found = describe("update_plan", &plan).plan.unwrap();
-    assert_eq!(found, [PlanStep { text: "a".to_owned(), state: StepState::InProgress }]);
+    let one = PlanEdit::Replace(steps(&[("a", StepState::InProgress)]));
+    for (name, list, text) in [
+        ("update_plan", "plan", "step"),
+        ("write_todos", "todos", "description"),
+        ("todowrite", "todos", "content"),
+    ] {
+        let arguments = json!({list: [{text: "a", "status": "in_progress", "priority": "high"}]});
+        assert_eq!(describe(name, &arguments.to_string()).plan.as_ref(), Some(&one), "{name}");
+    }
     assert_eq!(describe("update_plan", &json!({"plan": [{"x": 1}]}).to_string()).plan, None);
+    assert_eq!(describe("update_plan", &json!({"plan": ["x"]}).to_string()).plan, None);
     assert_eq!(describe("update_plan", "no json").plan, None);
+}
+
+#[test]
+fn steps_are_added_changed_and_removed_by_their_numbers() {
+    let create = |subject: &str| ("TaskCreate", json!({"subject": subject, "description": "x"}));
+    let update = |number: &str, more: &str, value: &str| {
+        ("TaskUpdate", json!({"taskId": number, more: value}))
+    };
+    let (pending, begun, done) = (StepState::Pending, StepState::InProgress, StepState::Completed);
+    let mut known = AgentSteps::default();
+    let table = [
+        (create("a"), "Task #7 created successfully: a", Some(vec![("a", pending)])),
+        (create("b"), "Task #8 created", Some(vec![("a", pending), ("b", pending)])),
+        (create("c"), "no number", None),
+        (update("7", "status", "in_progress"), "ok", Some(vec![("a", begun), ("b", pending)])),
+        (update("8", "subject", "B"), "ok", Some(vec![("a", begun), ("B", pending)])),
+        (update("7", "status", "completed"), "ok", Some(vec![("a", done), ("B", pending)])),
+        (update("9", "status", "completed"), "ok", None),
+        (update("7", "status", "deleted"), "ok", Some(vec![("B", pending)])),
+        (update("7", "status", "deleted"), "ok", None),
+        (("TodoWrite", json!({"todos": [{"content": "z"}]})), "ok", Some(vec![("z", pending)])),
+    ];
+    for ((name, arguments), result, expected) in table {
+        let edit = describe(name, &arguments.to_string()).plan.unwrap();
+        let expected = expected.map(|expected| steps(&expected));
+        assert_eq!(known.apply(edit, result), expected, "{name} {arguments}");
+    }
+    for (name, arguments) in [
+        ("TaskCreate", json!({"prompt": "x"})),
+        ("TaskUpdate", json!({"subject": "x"})),
+        ("Task", json!({"subject": "x"})),
+    ] {
+        assert_eq!(describe(name, &arguments.to_string()).plan, None, "{name}");
+    }
 }
 
 #[test]

@@ -178,6 +178,27 @@ fn calls_and_results_of_every_kind_of_tool_are_read() {
 }
 
 #[test]
+fn result_has_failed_if_its_beginning_reports_that() {
+    for (output, has_failed) in [
+        ("Process exited with code 0\nOutput:\nProcess exited with code 1\n", false),
+        ("Wall time: 1\nProcess exited with code 1\nOutput:\n", true),
+        ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\nSuccess.\n", false),
+        ("Exit code: 2\nWall time: 0.1 seconds\nOutput:\n", true),
+        ("apply_patch verification failed: Failed to find expected lines in /a:\nx", true),
+        ("Script failed\nWall time 0.0 seconds\nOutput:\nScript error:\n", true),
+        ("Script completed\nWall time 0.0 seconds\nOutput:\nScript failed\n", false),
+        ("the output of apply_patch verification failed", false),
+    ] {
+        let output = serde_json::to_string(output).unwrap();
+        let line = format!(
+            r#"{{"timestamp":"2026-11-16T00:16:00Z","type":"response_item","payload":{{"type":"custom_tool_call_output","call_id":"1","output":{output}}}}}"#
+        ) + "\n";
+        let read = read_text(&line);
+        assert_eq!(read[0].starts_with("tool_result !"), has_failed, "{read:?}");
+    }
+}
+
+#[test]
 fn damaged_rollouts_do_not_fail() {
     for text in [PREPARED, TOOL, FORK] {
         assert_damage_is_tolerated(&Codex, &name(FORKED), text);

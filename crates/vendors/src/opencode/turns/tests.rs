@@ -67,6 +67,7 @@ fn parts_added_by_opencode_and_failed_answers_are_no_turns() {
         (format!("json_set(data, '$.text', '') WHERE {ANSWER}"), 3),
         (format!("json_set(data, '$.type', 'reasoning') WHERE {ANSWER}"), 3),
         (format!("json_set(data, '$.state.status', 'running') WHERE {TOOL}"), 4),
+        (format!("json_set(data, '$.state.status', 'pending') WHERE {TOOL}"), 5),
         (format!("'{{\"type\":\"tool\",\"state\":[]}}' WHERE {TOOL}"), 4),
         (format!("'[\"type\"]' WHERE {TOOL}"), 5),
     ] {
