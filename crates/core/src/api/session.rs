@@ -51,6 +51,10 @@ pub struct StartedSession {
 
 /// A session as `segue ls --json` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "three properties that are independent of each other"
+)]
 pub struct SessionView {
     pub session: SessionId,
     /// The same as `session`, for programs that were written for earlier versions.

@@ -16,13 +16,24 @@ pub struct SettingsChange {
     pub permission: Option<Permission>,
 }
 
-impl SettingsChange {
-    /// Returns the settings after the change.
-    pub fn apply(self, settings: SessionSettings) -> SessionSettings {
-        SessionSettings {
-            model: self.model.unwrap_or_else(|| settings.model.clone()),
-            permission: self.permission.unwrap_or(settings.permission),
-            ..settings
+/// Settings that a session gets.
+#[derive(Clone, Debug)]
+pub enum NewSettings {
+    /// All settings, as the project file has them.
+    OfProject(Box<SessionSettings>),
+    OfPerson(SettingsChange),
+}
+
+impl NewSettings {
+    /// Returns the settings of a session that has had `settings` until now.
+    pub fn replace(self, settings: SessionSettings) -> SessionSettings {
+        match self {
+            Self::OfProject(all) => *all,
+            Self::OfPerson(SettingsChange { model, permission }) => SessionSettings {
+                model: model.unwrap_or_else(|| settings.model.clone()),
+                permission: permission.unwrap_or(settings.permission),
+                ..settings
+            },
         }
     }
 }

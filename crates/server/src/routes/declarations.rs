@@ -21,7 +21,7 @@ pub(super) fn table() -> RouteTable {
     let table = network::add_tokens(table.group("network"));
     let table = network::add_settings(network::add_web(table.group("web")));
     let table = add_starts(table.group("sessions"));
-    let table = add_terminals(add_sessions(table));
+    let table = add_terminals(add_session_settings(add_sessions(table)));
     let table = add_events(table.group("events"));
     let table = add_messages(table.group("messages"));
     let table = add_tasks(table.group("tasks"));
@@ -180,6 +180,29 @@ fn add_starts(table: RouteTable) -> RouteTable {
         )
 }
 
+/// Adds the routes about the name and the settings of a session.
+fn add_session_settings(table: RouteTable) -> RouteTable {
+    table
+        .get(
+            "/v1/session/options",
+            Read,
+            does("session_options", "Lists what can be chosen for a session"),
+            sessions::options,
+        )
+        .post(
+            "/v1/rename",
+            Work,
+            does("rename_session", "Gives a session another name"),
+            sessions::rename,
+        )
+        .post(
+            "/v1/settings",
+            Work,
+            does("change_settings", "Changes the model or the permission of a session"),
+            sessions::change_settings,
+        )
+}
+
 fn add_sessions(table: RouteTable) -> RouteTable {
     let attach_summary = "Returns the socket of a session's terminal";
     table
@@ -216,24 +239,6 @@ fn add_sessions(table: RouteTable) -> RouteTable {
             Read,
             does("find_session", "Finds a session by its address"),
             sessions::show,
-        )
-        .get(
-            "/v1/session/options",
-            Read,
-            does("session_options", "Lists what can be chosen for a session"),
-            sessions::options,
-        )
-        .post(
-            "/v1/rename",
-            Work,
-            does("rename_session", "Gives a session another name"),
-            sessions::rename,
-        )
-        .post(
-            "/v1/settings",
-            Work,
-            does("change_settings", "Changes the model or the permission of a session"),
-            sessions::change_settings,
         )
         .delete("/v1/session", Admin, does("remove_session", "Forgets a session"), sessions::remove)
         .start(

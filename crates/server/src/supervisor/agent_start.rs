@@ -7,6 +7,7 @@ use segue_core::api::{AgentOutcome, LeftAlone, RestoreReport};
 use segue_core::flows::SessionState;
 use segue_core::flows::agent::{self, AgentPlan, AgentSessions, CurrentSession};
 use segue_core::flows::run::is_name_taken;
+use segue_core::flows::settings::NewSettings;
 use segue_core::model::{RequestKey, Session, SessionId};
 use segue_core::ports::{Commit, Ports, SessionQuery, SessionSummary};
 use segue_core::{Kind, Result};
@@ -201,7 +202,7 @@ impl AgentStart {
 
     /// Records the settings of the project file. Returns the keys that change the next launch.
     async fn configure(&self, id: SessionId) -> Result<Vec<&'static str>> {
-        let settings = Box::new(self.plan.draft.settings());
+        let settings = NewSettings::OfProject(Box::new(self.plan.draft.settings()));
         self.supervisor.ask(id, |reply| SessionRequest::Configure { settings, reply }).await
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use segue_core::api::{SettingsReport, SettingsRequest};
-use segue_core::flows::settings;
+use segue_core::flows::settings::{self, NewSettings};
 use segue_core::model::Principal;
 use segue_core::ports::SessionQuery;
 use segue_core::{Error, Result};
@@ -18,8 +18,9 @@ pub(crate) async fn change_settings(
 ) -> Result<SettingsReport> {
     let ports = &supervisor.ports;
     let (session, change) = settings::plan(ports, principal, &request).await?;
+    let settings = NewSettings::OfPerson(change);
     let changed =
-        supervisor.ask(session, |reply| SessionRequest::ChangeSettings { change, reply }).await?;
+        supervisor.ask(session, |reply| SessionRequest::Configure { settings, reply }).await?;
     let sessions = ports.store.sessions(&SessionQuery::id(session)).await?;
     let removed = || Error::not_found(format!("there is no session `{session}` any more"));
     let summary = sessions.first().ok_or_else(removed)?;

@@ -44,10 +44,6 @@ impl Actor {
                 send_reply(reply, self.interrupt_turn(request).await);
             }
             SessionRequest::Configure { settings, reply } => {
-                send_reply(reply, self.configure(*settings).await);
-            }
-            SessionRequest::ChangeSettings { change, reply } => {
-                let settings = change.apply(self.state.session.settings());
                 send_reply(reply, self.configure(settings).await);
             }
             SessionRequest::SetTimers { timers, reply } => {

@@ -10,11 +10,9 @@ use segue_core::api::{
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::SelectionMode;
 use segue_core::flows::messages::NewMessage;
-use segue_core::flows::settings::SettingsChange;
+use segue_core::flows::settings::NewSettings;
 use segue_core::flows::usage::UsageScan;
-use segue_core::model::{
-    Environment, LaunchId, MessageId, RequestKey, SessionName, SessionSettings, Timer,
-};
+use segue_core::model::{Environment, LaunchId, MessageId, RequestKey, SessionName, Timer};
 use segue_core::ports::{self, Change, Commit, HolderEvent};
 use segue_core::rules::repetition::RepeatedCalls;
 use tokio::sync::oneshot;
@@ -110,14 +108,9 @@ pub(crate) enum SessionRequest {
         timers: Vec<Timer>,
         reply: Reply<()>,
     },
-    /// Records the settings of the project file. Returns the keys that change the next launch.
+    /// Records settings. Returns the keys that change the next launch.
     Configure {
-        settings: Box<SessionSettings>,
-        reply: Reply<Vec<&'static str>>,
-    },
-    /// Changes settings for a person. Returns the keys that change the next launch.
-    ChangeSettings {
-        change: SettingsChange,
+        settings: NewSettings,
         reply: Reply<Vec<&'static str>>,
     },
     /// Copies the conversation into the archive, because it has grown while no actor watched it.

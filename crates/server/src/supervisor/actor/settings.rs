@@ -2,7 +2,8 @@
 
 use segue_core::Result;
 use segue_core::flows::rename;
-use segue_core::model::{EventPayload, SessionName, SessionSettings};
+use segue_core::flows::settings::NewSettings;
+use segue_core::model::{EventPayload, SessionName};
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::naming;
 
@@ -11,11 +12,9 @@ use super::{Actor, SessionRenamer};
 impl Actor {
     /// Records settings of the session. Returns the keys that change
     /// the next launch.
-    pub(super) async fn configure(
-        &mut self,
-        settings: SessionSettings,
-    ) -> Result<Vec<&'static str>> {
+    pub(super) async fn configure(&mut self, settings: NewSettings) -> Result<Vec<&'static str>> {
         let known = self.state.session.settings();
+        let settings = settings.replace(known.clone());
         if known == settings {
             return Ok(Vec::new());
         }
