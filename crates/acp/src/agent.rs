@@ -214,12 +214,22 @@ impl AcpAgent {
     ) -> Result<OpenedSession> {
         let options = self.options(view).await?;
         options.add_to(&mut answer);
-        let (uri, commands) = (session_uri::session_uri(session), options.commands_update());
+        let commands = options.has_commands().then(|| options.commands_update());
+        let uri = session_uri::session_uri(session);
         Ok(OpenedSession { answer, uri, commands })
     }
 
     async fn options(&self, view: &SessionView) -> Result<EditorOptions> {
         Ok(EditorOptions::new(view, self.port.options(view.session).await?))
+    }
+
+    /// Sends the choices of the session in which a conversation continues after a handoff.
+    async fn send_options(&self, uri: &str, view: &SessionView) -> Result<()> {
+        let options = self.options(view).await?;
+        for update in options.updates().into_iter().chain([options.commands_update()]) {
+            self.editor.update(uri, &update).await;
+        }
+        Ok(())
     }
 
     async fn set_mode(&self, ModeParams { session_id, mode_id }: ModeParams) -> Result<Value> {
@@ -386,10 +396,17 @@ impl AcpAgent {
         let BegunPrompt { session, text, signal } = begun;
         let (_, view) = self.find(&session.to_string()).await?;
         let open = lock(&self.open).get(&session).cloned();
+        let continues_elsewhere = open.is_some();
         let open = match open.filter(|open| open.session == view.session) {
             Some(open) => open,
             // The conversation continues elsewhere now, or the editor has not opened it.
-            None => self.follow(session, &view, FeedStart::End).await?,
+            None => {
+                let open = self.follow(session, &view, FeedStart::End).await?;
+                if continues_elsewhere {
+                    self.send_options(&open.uri, &view).await?;
+                }
+                open
+            }
         };
         let (port, editor) = (Arc::clone(&self.port), self.editor.clone());
         if !port.uses_mcp_servers(&view) && self.servers.needs_note(session) {

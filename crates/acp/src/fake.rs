@@ -21,7 +21,7 @@ use crate::port::{EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 
 pub(crate) const SESSION: &str = "0190b5a0-0000-7000-8000-000000000001";
 pub(crate) const URI: &str = "segue://session/0190b5a0-0000-7000-8000-000000000001";
-const MESSAGE: &str = "0190b5a0-0000-7000-8000-00000000000a";
+pub(crate) const MESSAGE: &str = "0190b5a0-0000-7000-8000-00000000000a";
 
 /// A session as the daemon shows it, with these fields changed.
 pub(crate) fn view(changes: &Value) -> SessionView {
@@ -150,12 +150,6 @@ impl EditorPort for FakeEditorPort {
         session.permission = permission.map(Into::into).or(session.permission.clone());
         session.settings_outdated = true;
         Ok(SettingsReport { session: session.clone(), changed: Vec::new() })
-    }
-
-    async fn stop(&self, _: SessionId) -> Result<()> {
-        self.called("stop".to_owned());
-        *self.view.lock().unwrap() = view(&json!({"status": "ended"}));
-        Ok(())
     }
 
     async fn send(&self, request: &SendRequest) -> Result<SendReport> {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use segue_core::Result;
 use segue_core::api::SessionView;
-use segue_core::model::{Event, EventPayload, SessionId};
+use segue_core::model::{Event, EventPayload, MessageId, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::editor::EditorLink;
 use crate::options::EditorOptions;
 use crate::port::{EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 use crate::protocol::SessionUpdate;
-use crate::updates::{ExpectedPrompt, UpdateWriter};
+use crate::updates::UpdateWriter;
 
 /// How many commands wait for a follower.
 const WAITING_COMMANDS: usize = 16;
@@ -34,7 +34,10 @@ enum FollowCommand {
     /// Sends the turns that are there, and then replies.
     CatchUp(oneshot::Sender<()>),
     /// The editor shows this prompt already.
-    Expect(ExpectedPrompt),
+    Expect(String),
+    /// The editor shows the command of this message, and does not get the prompt that the program
+    /// writes for it.
+    ExpectCommand(MessageId),
     /// The prompt does not get into the conversation.
     Forget(String),
     /// Sends a message of Segue itself.
@@ -58,7 +61,17 @@ impl OpenSession {
         let (counter, counted) = watch::channel(0);
         let writer = UpdateWriter::new(&view.cwd, run);
         let uri_of_editor = uri.clone();
-        let follower = SessionFollower { port, editor, session, uri, turns, writer, counter };
+        let follower = SessionFollower {
+            port,
+            editor,
+            session,
+            uri,
+            turns,
+            writer,
+            counter,
+            last_typed: None,
+            expected_command: None,
+        };
         tokio::spawn(follower.run(events, waiting));
         Ok(Self { session, uri: uri_of_editor, commands, events: counted })
     }
@@ -71,9 +84,12 @@ impl OpenSession {
         let _ended = done.await;
     }
 
-    pub(crate) async fn expect(&self, prompt: &str, is_command: bool) {
-        let expected = ExpectedPrompt::new(prompt, is_command);
-        self.command(FollowCommand::Expect(expected)).await;
+    pub(crate) async fn expect(&self, prompt: &str) {
+        self.command(FollowCommand::Expect(prompt.to_owned())).await;
+    }
+
+    pub(crate) async fn expect_command(&self, message: MessageId) {
+        self.command(FollowCommand::ExpectCommand(message)).await;
     }
 
     pub(crate) async fn forget(&self, prompt: &str) {
@@ -103,6 +119,10 @@ struct SessionFollower {
     turns: Box<dyn TurnFeed>,
     writer: UpdateWriter,
     counter: watch::Sender<u64>,
+    /// The message that was typed last.
+    last_typed: Option<MessageId>,
+    /// The command of the editor that has not had its effect.
+    expected_command: Option<MessageId>,
 }
 
 impl SessionFollower {
@@ -138,7 +158,11 @@ impl SessionFollower {
                 self.forward().await;
                 let _gone = done.send(());
             }
-            FollowCommand::Expect(prompt) => self.writer.expect(prompt),
+            FollowCommand::Expect(prompt) => self.writer.expect(&prompt),
+            FollowCommand::ExpectCommand(message) => {
+                self.writer.expect_command(self.last_typed == Some(message));
+                self.expected_command = Some(message);
+            }
             FollowCommand::Forget(prompt) => self.writer.forget(&prompt),
             FollowCommand::Note(text) => {
                 let note = self.writer.note(&text);
@@ -156,6 +180,19 @@ impl SessionFollower {
             }
             EventPayload::Renamed { to, .. } => {
                 self.send([SessionUpdate::SessionInfoUpdate { title: to.clone() }]).await;
+                false
+            }
+            EventPayload::MessageTyped { message } => {
+                self.last_typed = Some(*message);
+                self.writer.expect_command(self.expected_command == Some(*message));
+                false
+            }
+            EventPayload::MessageDelivered { message }
+                if self.expected_command == Some(*message) =>
+            {
+                self.forward().await;
+                self.writer.expect_command(false);
+                self.expected_command = None;
                 false
             }
             EventPayload::SettingsChanged { .. } => {

@@ -50,12 +50,14 @@ impl EditorOptions {
         mode.into_iter().chain([options]).collect()
     }
 
-    /// Returns the update with the commands. `None` if there are none.
-    pub(crate) fn commands_update(&self) -> Option<SessionUpdate> {
-        let commands = self.options.commands.iter().map(command);
-        let available_commands: Vec<EditorCommand> = commands.collect();
-        let has_commands = !available_commands.is_empty();
-        has_commands.then_some(SessionUpdate::AvailableCommandsUpdate { available_commands })
+    pub(crate) fn has_commands(&self) -> bool {
+        !self.options.commands.is_empty()
+    }
+
+    /// Returns the update with the commands.
+    pub(crate) fn commands_update(&self) -> SessionUpdate {
+        let available_commands = self.options.commands.iter().map(command).collect();
+        SessionUpdate::AvailableCommandsUpdate { available_commands }
     }
 
     /// Returns the modes. `None` if the vendor's program has no permissions.

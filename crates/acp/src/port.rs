@@ -32,14 +32,11 @@ pub trait EditorPort: Debug + Send + Sync + 'static {
     /// Lists sessions in pages.
     async fn sessions(&self, cursor: Option<&str>) -> Result<SessionList>;
 
-    /// Lists what can be chosen for a session.
+    /// Lists the permissions, models and commands that a session accepts.
     async fn options(&self, session: SessionId) -> Result<SessionOptions>;
 
-    /// Changes settings of a session. They take effect when its agent is started the next time.
+    /// Changes settings of a session. Its agent gets them with its next message.
     async fn change_settings(&self, request: &SettingsRequest) -> Result<SettingsReport>;
-
-    /// Ends the agent of a session.
-    async fn stop(&self, session: SessionId) -> Result<()>;
 
     async fn send(&self, request: &SendRequest) -> Result<SendReport>;
 

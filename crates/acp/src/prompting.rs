@@ -59,10 +59,11 @@ impl EditorPrompt {
         view: &SessionView,
         text: String,
     ) -> Result<PromptStopReason> {
-        let view = &end_outdated(self.port.as_ref(), view).await?;
         bring_back(self.port.as_ref(), view, &self.servers).await?;
         let command = self.is_command(&text).await?;
-        self.open.expect(&text, command).await;
+        if !command {
+            self.open.expect(&text).await;
+        }
         let request = SendRequest {
             caller: self.servers.given_to(self.port.caller()),
             session: self.open.session.to_string(),
@@ -73,7 +74,12 @@ impl EditorPrompt {
             timeout_ms: 0,
         };
         let ended = match self.port.send(&request).await {
-            Ok(sent) => self.wait(sent.message.id).await,
+            Ok(sent) => {
+                if command {
+                    self.open.expect_command(sent.message.id).await;
+                }
+                self.wait(sent.message.id).await
+            }
             Err(error) => Err(error),
         };
         self.open.catch_up().await;
@@ -198,17 +204,6 @@ fn not_running(view: &SessionView, note: &str) -> Error {
     let address = &view.address;
     let error = Error::unavailable(format!("`{address}` does not get the prompt: {note}"));
     error.hint(format!("the prompt stays queued; run `segue resume {address}` to see why"))
-}
-
-/// Ends an agent that rests and was started with other settings than its session has now. It is then
-/// brought back with the new ones.
-async fn end_outdated(port: &dyn EditorPort, view: &SessionView) -> Result<SessionView> {
-    let rests = view.status.known() == Some(StatusKind::Idle) && !view.headless;
-    if !rests || !view.settings_outdated {
-        return Ok(view.clone());
-    }
-    port.stop(view.session).await?;
-    port.session(&view.session.to_string()).await
 }
 
 /// Starts the agent of a session that does not run, in its conversation and with these servers.

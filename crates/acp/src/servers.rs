@@ -85,7 +85,7 @@ pub(crate) struct ServerRegistry {
 #[derive(Debug)]
 struct RegisteredServers {
     servers: SessionServers,
-    /// Whether the editor was told that the agent's program cannot use them.
+    /// Whether the editor has got the note that the agent's program cannot use them.
     is_noted: bool,
 }
 

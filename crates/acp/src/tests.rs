@@ -7,7 +7,7 @@ use segue_core::model::{EventPayload, Role, Turn};
 use serde_json::{Value, json};
 
 use crate::agent::AcpSettings;
-use crate::fake::{FakeEditorPort, SESSION, URI, report, view, works};
+use crate::fake::{FakeEditorPort, MESSAGE, SESSION, URI, report, view, works};
 use crate::stdio::serve;
 
 /// An editor with an agent.
@@ -287,6 +287,13 @@ async fn known_command_is_run_and_the_prompt_of_its_program_is_not_shown() {
     assert_eq!(update["availableCommands"], json!([command]));
     for (prompt, call) in [("/init here", "run /init here"), ("/other x", "send /other x")] {
         editor.prompt(2, prompt);
+        let message = MESSAGE.parse().unwrap();
+        if prompt.starts_with("/init") {
+            editor.daemon.events.send(EventPayload::MessageTyped { message }).await.unwrap();
+        }
+        let renamed = EventPayload::Renamed { from: "default/a".into(), to: "default/fox".into() };
+        editor.daemon.events.send(renamed).await.unwrap();
+        assert_eq!(editor.read()["params"]["update"]["title"], "default/fox");
         let texts = ["the text of the program", "done"];
         let roles = [Role::User, Role::Assistant];
         let turns = texts.into_iter().zip(roles).map(|(text, role)| Turn::new(role, text));
@@ -302,7 +309,7 @@ async fn known_command_is_run_and_the_prompt_of_its_program_is_not_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changed_mode_and_model_restart_a_resting_agent_before_the_next_prompt() {
+async fn mode_and_model_are_changed_by_requests_to_the_daemon() {
     let mut editor = editor();
     offer(&editor);
     let params = json!({"sessionId": URI, "modeId": "auto"});
@@ -316,13 +323,8 @@ async fn changed_mode_and_model_restart_a_resting_agent_before_the_next_prompt()
         .map(|it| &it["currentValue"])
         .collect();
     assert_eq!(values, ["auto", "large"]);
-    editor.prompt(3, "hello");
-    editor.daemon.waits.send(report(&view(&json!({})), "delivered", true)).await.unwrap();
-    editor.until("id", &json!(3));
-    let calls = editor.daemon.calls();
     let changes = ["set None Some(Auto)", "set Some(\"large\") None"];
-    assert_eq!(calls[..2], changes);
-    assert_eq!(calls[2..], ["conversation End", "stop", "resume", "send hello", "wait None"]);
+    assert_eq!(editor.daemon.calls(), changes);
     let wrong = [
         json!({"sessionId": URI, "configId": "mode", "value": "root"}),
         json!({"sessionId": URI, "configId": "colour", "value": "red"}),

@@ -29,7 +29,9 @@ pub(crate) struct UpdateWriter {
     /// The folder of the session, in which relative paths are.
     folder: PathBuf,
     /// Prompts of the editor that are not in the conversation yet.
-    own_prompts: VecDeque<ExpectedPrompt>,
+    own_prompts: VecDeque<String>,
+    /// The next message of the user is the prompt that the program writes for a command of the editor.
+    expects_command: bool,
     open_calls: VecDeque<UnfinishedCall>,
     /// The vendor's ids of the last calls with a result. Some transcripts have a result twice.
     finished_calls: VecDeque<String>,
@@ -39,21 +41,6 @@ pub(crate) struct UpdateWriter {
     count: u64,
     /// Distinguishes the ids of this process from those of earlier ones.
     run: String,
-}
-
-/// A prompt of the editor that is not in the conversation yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ExpectedPrompt {
-    /// The words of the prompt.
-    text: String,
-    /// The conversation has the prompt that the program writes for the command.
-    is_command: bool,
-}
-
-impl ExpectedPrompt {
-    pub(crate) fn new(prompt: &str, is_command: bool) -> Self {
-        Self { text: words(prompt), is_command }
-    }
 }
 
 /// A tool call without a result.
@@ -81,6 +68,7 @@ impl UpdateWriter {
         Self {
             folder: folder.to_owned(),
             own_prompts: VecDeque::new(),
+            expects_command: false,
             open_calls: VecDeque::new(),
             finished_calls: VecDeque::new(),
             steps: AgentSteps::default(),
@@ -90,14 +78,20 @@ impl UpdateWriter {
     }
 
     /// Announces a prompt of the editor, whose turn the editor does not get back.
-    pub(crate) fn expect(&mut self, prompt: ExpectedPrompt) {
-        self.own_prompts.push_back(prompt);
+    pub(crate) fn expect(&mut self, prompt: &str) {
+        self.own_prompts.push_back(words(prompt));
+    }
+
+    /// Announces that the next message of the user is the prompt of the editor's command, or that it
+    /// is not.
+    pub(crate) fn expect_command(&mut self, is_expected: bool) {
+        self.expects_command = is_expected;
     }
 
     /// Forgets a prompt that did not reach the conversation.
     pub(crate) fn forget(&mut self, prompt: &str) {
         let prompt = words(prompt);
-        self.own_prompts.retain(|it| it.text != prompt);
+        self.own_prompts.retain(|it| *it != prompt);
     }
 
     /// Converts a turn.
@@ -119,8 +113,11 @@ impl UpdateWriter {
 
     /// Returns whether the editor has sent this message, and forgets it then.
     fn is_own(&mut self, text: &str) -> bool {
+        if std::mem::take(&mut self.expects_command) {
+            return true;
+        }
         let text = words(text);
-        let found = self.own_prompts.iter().position(|own| own.is_command || text == own.text);
+        let found = self.own_prompts.iter().position(|own| text == *own);
         found.and_then(|place| self.own_prompts.remove(place)).is_some()
     }
 

@@ -463,7 +463,7 @@ pub fn shell_command(arguments: Vec<OsString>) -> ExitCode {
 /// Replaces this process by an MCP server of an editor. Returns only if that fails.
 pub fn mcp_relay(arguments: Vec<OsString>) -> ExitCode {
     let error = mcp_relay::become_server(arguments);
-    // The agent's program reads it, if anything does.
+    // The agent's program may show this error.
     let _written = writeln!(std::io::stderr(), "Error: {error}");
     ExitCode::FAILURE
 }

@@ -23,7 +23,7 @@ fn result(id: &str, text: &str, failed: bool) -> Turn {
 #[test]
 fn own_prompt_is_left_out_once_and_other_messages_are_sent() {
     let mut writer = writer();
-    writer.expect(ExpectedPrompt::new("fix  the\ntest ", false));
+    writer.expect("fix  the\ntest ");
     let user = |text: &str| Turn::new(Role::User, text);
     assert_eq!(
         written(&mut writer, user("from a terminal"))[0]["content"]["text"],
@@ -37,7 +37,7 @@ fn own_prompt_is_left_out_once_and_other_messages_are_sent() {
         "messageId": "message-r-2",
     }]);
     assert_eq!(again, expected);
-    writer.expect(ExpectedPrompt::new("lost", false));
+    writer.expect("lost");
     writer.forget("lost");
     assert_eq!(written(&mut writer, user("lost"))[0]["content"]["text"], "lost");
 }

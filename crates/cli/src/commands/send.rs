@@ -37,7 +37,8 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
     With a fleet, each of its sessions gets a message. The exit status is 8 if only some messages \
     are delivered.\n\n\
     Examples:\n  segue send coder \"now the tests\"\n  segue send coder --wait - < review.md\n  \
-    segue send coder --interrupt \"stop, look at this first\"\n  segue send coder --command /compact\n    segue send shop \"commit, please\""
+    segue send coder --interrupt \"stop, look at this first\"\n  segue send coder --command /compact\n  \
+    segue send shop \"commit, please\""
 )]
 pub(crate) struct SendArguments {
     /// A session, or a fleet with all its sessions

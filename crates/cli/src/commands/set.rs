@@ -2,7 +2,7 @@
 
 use clap::Args;
 use segue_core::Result;
-use segue_core::api::{SessionView, SettingsReport, SettingsRequest};
+use segue_core::api::{SettingsReport, SettingsRequest};
 use segue_core::model::Permission;
 
 use super::run::PermissionArgument;
@@ -14,10 +14,11 @@ use crate::render::sessions::address;
 /// Change the model or the permission of a session
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The settings take effect when the agent is started the next time, in the same \
-    conversation. For the agent of a segue.toml, `segue up` sets them as the file has them.\n\n\
+    after_help = "An agent that runs gets the settings with its next message: it is started again in \
+    its conversation before the message is typed. For the agent of a segue.toml, `segue up` sets \
+    them as the file has them.\n\n\
     Examples:\n  segue set fox --permission auto\n  segue set fox --model large\n  \
-    segue set fox --model \"\"\n  segue stop fox && segue resume fox"
+    segue set fox --model \"\""
 )]
 pub(crate) struct SetArguments {
     /// The session
@@ -44,7 +45,7 @@ pub(crate) async fn run(arguments: SetArguments, context: &mut Context) -> Resul
     } else {
         context.output.text(&summary(&report))?;
         if report.session.settings_outdated {
-            context.output.hint(&restart_hint(&report.session));
+            context.output.note("the agent gets them with its next message");
         }
     }
     Ok(CommandEnding::Done)
@@ -57,9 +58,4 @@ fn summary(report: &SettingsReport) -> String {
         session.permission.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
     let change = if changed.is_empty() { "unchanged" } else { "changed" };
     format!("{}: model {model}, permission {permission} ({change})\n", address(session))
-}
-
-fn restart_hint(session: &SessionView) -> String {
-    let name = &session.address;
-    format!("run `segue stop {name} && segue resume {name}` to start the agent with them")
 }

@@ -19,8 +19,7 @@ fn settings_take_effect_with_the_next_launch_in_the_same_conversation() {
     assert_eq!(before["permission"], "ask");
     let outcome = world.segue(["set", "fox", "--permission", "auto", "--model", "large"]);
     assert_eq!(outcome.stdout, "default/fox: model large, permission auto (changed)\n");
-    let hint = "hint: run `segue stop default/fox && segue resume default/fox`";
-    assert!(outcome.stderr.starts_with(hint), "{outcome:#?}");
+    assert_eq!(outcome.stderr, "the agent gets them with its next message\n");
     let changed = world.session("fox");
     let fields = |session: &Value| {
         json!([session["permission"], session["model"], session["settings_outdated"]])
@@ -42,6 +41,30 @@ fn settings_take_effect_with_the_next_launch_in_the_same_conversation() {
     assert_eq!(report["changed"], json!([]));
     let events = scene::event_texts(&world, "fox", "settings_changed");
     assert_eq!(events.len(), 2, "{events:?}");
+}
+
+#[test]
+fn next_message_is_typed_after_the_agent_was_started_with_the_new_settings() {
+    let world = world();
+    scene::start_with_word(&world, "fox", "amber");
+    // It asks nothing after the change, which it gets although it works when the message is sent.
+    world.ok(["send", "fox", "--no-wait", "/slow 1"]);
+    world.ok(["set", "fox", "--permission", "auto"]);
+    let outcome = world.segue(["send", "fox", "--wait", "/ask"]);
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    let session = world.session("fox");
+    assert_eq!((&session["launches"], &session["settings_outdated"]), (&json!(2), &json!(false)));
+    scene::assert_knows(&world, "fox", "amber");
+    // Another daemon has no environment of a command; it takes that of the agent.
+    world.ok(["send", "fox", "/hang"]);
+    world.ok(["set", "fox", "--permission", "ask"]);
+    world.ok(["send", "fox", "--no-wait", "hello again"]);
+    scene::kill_daemon(&world);
+    world.ok(["interrupt", "fox"]);
+    world.ok(["wait", "fox", "--for", "idle", "--timeout", "170s"]);
+    assert_eq!(world.session("fox")["launches"], 3);
+    let asked = world.segue(["send", "fox", "--wait", "/ask"]);
+    assert_eq!(asked.status, 4, "{asked:#?}");
 }
 
 #[test]

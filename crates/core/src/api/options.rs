@@ -1,4 +1,4 @@
-//! What can be chosen for a session: its permission, its model, and commands of its program.
+//! The permissions, models and commands that a session accepts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::model::{CommandArguments, Permission, ProgramCommand};
 /// `GET /v1/session/options`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionOptions {
-    /// Empty if the vendor's program ignores permissions.
+    /// Empty if the vendor's program ignores permissions, or if its arguments decide.
     pub permissions: Vec<Permission>,
     /// Models that are known for the vendor. Its program may accept others.
     pub models: Vec<String>,

@@ -108,7 +108,8 @@ pub struct SessionView {
     /// What the agent may do without asking. Missing in answers of earlier versions.
     #[serde(default)]
     pub permission: Option<MaybeKnown<Permission>>,
-    /// Whether the agent was started with other settings than the session has now.
+    /// Whether a person has changed settings since the agent was started. The agent is started again
+    /// for its next message.
     #[serde(default)]
     pub settings_outdated: bool,
     pub pid: Option<u32>,

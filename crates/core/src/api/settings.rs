@@ -22,8 +22,8 @@ pub struct SettingsRequest {
     pub permission: Option<Permission>,
 }
 
-/// A session with its new settings. `settings_outdated` tells whether its agent has to be started
-/// again to get them.
+/// A session with its new settings. An agent that runs gets them with its next message: it is started
+/// again in its conversation before the message is typed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingsReport {
     #[serde(flatten)]

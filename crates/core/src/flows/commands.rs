@@ -2,26 +2,19 @@
 
 use crate::error::{Error, Result};
 use crate::model::{CommandEffect, Message, Principal, ProgramCommand, Session};
-use crate::ports::{Place, Ports};
+use crate::ports::{Place, Ports, ProgramCommands, Vendor};
 use crate::rules::commands;
 use crate::rules::scope::RestrictedAction;
 
-/// At most this many commands of a session are listed.
-const MAX_COMMANDS: usize = 200;
-
-/// Lists the commands that a message may run in a session, sorted by their names.
+/// Lists the commands that a message may run in a session.
 pub fn list(ports: &Ports, session: &Session) -> Result<Vec<ProgramCommand>> {
     if session.headless {
         return Ok(Vec::new());
     }
     let vendor = ports.vendors.of(session)?;
     let Some(program) = vendor.commands() else { return Ok(Vec::new()) };
-    let mut found = program.list(ports.files.as_ref(), &Place::of(session));
-    found.retain(|command| commands::is_name(&command.name));
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    found.dedup_by(|a, b| a.name == b.name);
-    found.truncate(MAX_COMMANDS);
-    Ok(found)
+    let of_files = program.of_files(ports.files.as_ref(), &Place::of(session));
+    Ok(commands::merge(program.built_in(), of_files))
 }
 
 /// Checks a command that a message is to run.
@@ -34,9 +27,10 @@ pub fn check(ports: &Ports, principal: &Principal, session: &Session, text: &str
     commands::find(text, &list(ports, session)?).map(drop)
 }
 
-/// Returns what the command of a message does.
-pub(crate) fn effect(ports: &Ports, session: &Session, message: &Message) -> Result<CommandEffect> {
-    // A command that was removed since then began a turn at most.
-    let found = list(ports, session)?;
-    Ok(commands::find(&message.text, &found).map_or(CommandEffect::Prompt, |it| it.effect))
+/// Returns what the command of a message does. A command of a file begins a turn.
+pub(crate) fn effect(vendor: &dyn Vendor, message: &Message) -> CommandEffect {
+    let built_in = vendor.commands().map(ProgramCommands::built_in).unwrap_or_default();
+    let name = commands::name_of(&message.text);
+    let found = built_in.into_iter().find(|command| Some(command.name.as_str()) == name);
+    found.map_or(CommandEffect::Prompt, |command| command.effect)
 }

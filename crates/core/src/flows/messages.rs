@@ -4,15 +4,18 @@
 mod adding;
 
 use std::ops::ControlFlow;
+use std::path::Path;
+
+use jiff::Timestamp;
 
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, commands, launch};
 use crate::model::{
-    CommandEffect, EventPayload, LaunchId, Message, MessageId, MessageState, Role, Screen, Status,
-    TypingRecord, VendorSessionId,
+    CommandEffect, EventPayload, LaunchId, Message, MessageId, MessageState, Role, Screen, Showing,
+    Status, TypingRecord, VendorSessionId,
 };
-use crate::ports::{Change, Commit, Ports, TypeOrder, Typed, Vendor};
+use crate::ports::{Change, Commit, Ports, Transcripts, TypeOrder, Typed, Vendor};
 use crate::rules::delivery::{
     self, AgentWait, DeliveryFacts, LaunchState, TranscriptEvidence, Verdict,
 };
@@ -65,10 +68,8 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
     let message = message.clone();
     let id = message.id;
     let vendor = ports.vendors.of(&state.session)?;
-    let Some(screen) = ports.holders.screen(launch).await? else { return Ok(Attempt::Nothing) };
-    if !delivery::may_type(state.session.status, vendor.interaction().read_screen(&screen)) {
-        return Ok(Attempt::Nothing);
-    }
+    let screen = ready_screen(ports, state, vendor.as_ref(), launch).await?;
+    let Some(screen) = screen else { return Ok(Attempt::Nothing) };
     let text = text_to_type(ports, vendor.as_ref(), launch, &message)?;
     record_typing(ports, state, vendor.as_ref(), (id, launch)).await?;
     let order = TypeOrder { message: id, text, revision: screen.revision };
@@ -91,6 +92,37 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
         }
         Err(error) => Ok(Attempt::Unanswered(id, error)),
     }
+}
+
+/// Returns whether the oldest message could be typed now.
+pub async fn can_type(ports: &Ports, state: &SessionState) -> Result<bool> {
+    let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(false) };
+    if state.next_message().is_none() {
+        return Ok(false);
+    }
+    let vendor = ports.vendors.of(&state.session)?;
+    Ok(ready_screen(ports, state, vendor.as_ref(), launch).await?.is_some())
+}
+
+/// Returns whether unsent text is in the agent's input.
+pub async fn has_draft(ports: &Ports, state: &SessionState) -> Result<bool> {
+    let Some(screen) = screen(ports, state).await? else { return Ok(false) };
+    let vendor = ports.vendors.of(&state.session)?;
+    Ok(vendor.interaction().read_screen(&screen) == Some(Showing::Draft))
+}
+
+/// Returns the screen of a launch whose input is ready for a message.
+async fn ready_screen(
+    ports: &Ports,
+    state: &SessionState,
+    vendor: &dyn Vendor,
+    launch: LaunchId,
+) -> Result<Option<Screen>> {
+    let screen = ports.holders.screen(launch).await?;
+    let is_ready = |screen: &Screen| {
+        delivery::may_type(state.session.status, vendor.interaction().read_screen(screen))
+    };
+    Ok(screen.filter(is_ready))
 }
 
 /// Returns the text to type for a message.
@@ -326,28 +358,57 @@ fn find_command(
     vendor: &dyn Vendor,
     (conversation, offset, message): (&VendorSessionId, u64, &Message),
 ) -> TranscriptEvidence {
+    let is_current = state.vendor_session() == Some(conversation);
     let Some(transcripts) = vendor.transcripts() else { return TranscriptEvidence::Unknown };
+    if !has_part_after(ports, state, transcripts, (conversation, offset)) {
+        return TranscriptEvidence::Unknown;
+    }
     let (files, place) = (ports.files.as_ref(), state.place());
-    let found = match commands::effect(ports, &state.session, message) {
-        Ok(CommandEffect::Prompt) => transcripts
+    let found = match commands::effect(vendor, message) {
+        CommandEffect::Prompt => transcripts
             .user_messages_since(files, &place, conversation, offset)
             .map(|messages| !messages.is_empty()),
-        Ok(CommandEffect::Compaction) => {
+        CommandEffect::Compaction => {
             let transcript = transcripts.transcript(files, &place, conversation);
-            let mut newest = None;
-            let read = transcripts.turns_back(files, &transcript, &mut |turn| {
-                newest = Some(turn.role);
-                ControlFlow::Break(())
-            });
-            read.map(|()| newest == Some(Role::Summary))
+            has_summary_since(ports, transcripts, &transcript, message.updated_at)
         }
-        Err(error) => Err(error),
     };
     match found {
         Ok(true) => TranscriptEvidence::Contains,
-        Ok(false) => TranscriptEvidence::Lacks,
-        Err(_) => TranscriptEvidence::Unknown,
+        // In another conversation, the command may have been recorded there.
+        Ok(false) if is_current => TranscriptEvidence::Lacks,
+        Ok(false) | Err(_) => TranscriptEvidence::Unknown,
     }
+}
+
+/// Returns whether the conversation was replaced by a summary after this time.
+fn has_summary_since(
+    ports: &Ports,
+    transcripts: &dyn Transcripts,
+    transcript: &Path,
+    since: Timestamp,
+) -> Result<bool> {
+    let mut has_summary = false;
+    transcripts.turns_back(ports.files.as_ref(), transcript, &mut |turn| {
+        // Vendors write no fractions that are smaller than a millisecond.
+        let is_older = turn.at.is_some_and(|at| at.as_millisecond() < since.as_millisecond());
+        has_summary = !is_older && turn.role == Role::Summary;
+        if is_older || has_summary { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(has_summary)
+}
+
+/// Returns whether the part of a transcript after this offset can be searched. A missing transcript
+/// is no evidence: the message may have been recorded before the file was deleted.
+fn has_part_after(
+    ports: &Ports,
+    state: &SessionState,
+    transcripts: &dyn Transcripts,
+    (conversation, offset): (&VendorSessionId, u64),
+) -> bool {
+    let length = transcripts.length(ports.files.as_ref(), &state.place(), conversation);
+    let is_gone = length.is_none() && state.session.has_content;
+    !is_gone && length.unwrap_or(0) >= offset
 }
 
 /// Searches for a message in all conversations of its session, from their beginnings.
@@ -386,11 +447,7 @@ fn search_conversation(
 ) -> TranscriptEvidence {
     let Some(transcripts) = vendor.transcripts() else { return TranscriptEvidence::Unknown };
     let files = ports.files.as_ref();
-    let length = transcripts.length(files, &state.place(), conversation);
-    // A missing transcript is no evidence: the message may have been recorded before the file was
-    // deleted.
-    let is_gone = length.is_none() && state.session.has_content;
-    if is_gone || length.unwrap_or(0) < offset {
+    if !has_part_after(ports, state, transcripts, (conversation, offset)) {
         return TranscriptEvidence::Unknown;
     }
     match transcripts.user_messages_since(files, &state.place(), conversation, offset) {

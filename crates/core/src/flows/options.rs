@@ -1,4 +1,4 @@
-//! What can be chosen for a session.
+//! The permissions, models and commands that a session accepts.
 
 use crate::api::SessionOptions;
 use crate::error::Result;
@@ -13,9 +13,10 @@ const MAX_EARLIER_MODELS: u32 = 20;
 /// vendor's program names, those of the project's agents, and those of earlier sessions.
 pub async fn of_session(ports: &Ports, session: &Session) -> Result<SessionOptions> {
     let vendor = ports.vendors.of(session)?;
+    let has_own = vendor.launching().has_own_permission(session);
     let permissions = match vendor.capabilities().permission {
-        PermissionEffect::Limits => Permission::ALL.to_vec(),
-        PermissionEffect::Nothing => Vec::new(),
+        PermissionEffect::Limits if !has_own => Permission::ALL.to_vec(),
+        PermissionEffect::Limits | PermissionEffect::Nothing => Vec::new(),
     };
     let named = vendor.launching().models().iter().map(|model| (*model).to_owned());
     // A project file that cannot be read is reported where it is used.

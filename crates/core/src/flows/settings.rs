@@ -57,6 +57,11 @@ pub async fn plan(
         let error = Error::usage(format!("agents of `{}` have no permissions", found.vendor));
         return Err(error.caused_by("its program does everything without asking"));
     }
+    if permission.is_some() && vendor.launching().has_own_permission(&found) {
+        let error =
+            Error::usage(format!("the arguments of `{}` set its permission", found.address()));
+        return Err(error.hint("change `args` in segue.toml, or start another session"));
+    }
     let model = model.map(|model| (!model.is_empty()).then(|| model.to_owned()));
     Ok((found.id, SettingsChange { model, permission: *permission }))
 }

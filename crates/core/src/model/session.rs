@@ -60,8 +60,8 @@ pub struct Session {
     /// Work that repeats itself. `None` if none was noticed.
     #[serde(default)]
     pub repetition: Option<Repetition>,
-    /// When settings changed that take effect with the next launch. `None` if they are those of the
-    /// first launch.
+    /// When a person changed settings. An agent that was started before is started again for its next
+    /// message. `None` if no person has changed settings.
     #[serde(default)]
     pub settings_changed_at: Option<Timestamp>,
     pub created_at: Timestamp,

@@ -223,8 +223,8 @@ pub enum Change {
         session: SessionId,
         repetition: Option<Box<Repetition>>,
     },
-    /// Replaces the settings of a session. `changed_at` is recorded if the change needs a new
-    /// launch.
+    /// Replaces the settings of a session. `changed_at` is recorded if a person has changed
+    /// them.
     Configure {
         session: SessionId,
         settings: Box<SessionSettings>,

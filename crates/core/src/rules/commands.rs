@@ -13,6 +13,71 @@ const MAX_NAME_BYTES: usize = 100;
 /// An error names at most this many commands.
 const MAX_LISTED_COMMANDS: usize = 20;
 
+/// At most this many commands of files are listed.
+const MAX_FILE_COMMANDS: usize = 200;
+
+/// Commands that programs have themselves, and that end the program, begin another conversation, or
+/// wait for keys of the user. A file with such a name defines no command for a message.
+const RESERVED_NAMES: [&str; 40] = [
+    "add-dir",
+    "agents",
+    "approvals",
+    "auth",
+    "bug",
+    "bye",
+    "chat",
+    "clear",
+    "config",
+    "connect",
+    "context",
+    "directory",
+    "editor",
+    "exit",
+    "export",
+    "feedback",
+    "fork",
+    "help",
+    "hooks",
+    "ide",
+    "import",
+    "login",
+    "logout",
+    "mcp",
+    "memory",
+    "model",
+    "models",
+    "new",
+    "permissions",
+    "plugin",
+    "quit",
+    "rename",
+    "reset",
+    "restore",
+    "resume",
+    "rewind",
+    "sessions",
+    "settings",
+    "tree",
+    "undo",
+];
+
+/// Returns the commands of a program and those of files, which have names of their own.
+pub fn merge(
+    built_in: Vec<ProgramCommand>,
+    mut of_files: Vec<ProgramCommand>,
+) -> Vec<ProgramCommand> {
+    of_files.retain(|command| {
+        let name = command.name.as_str();
+        is_name(name)
+            && !RESERVED_NAMES.contains(&name)
+            && built_in.iter().all(|known| known.name != name)
+    });
+    of_files.sort_by(|a, b| a.name.cmp(&b.name));
+    of_files.dedup_by(|a, b| a.name == b.name);
+    of_files.truncate(MAX_FILE_COMMANDS);
+    built_in.into_iter().chain(of_files).collect()
+}
+
 /// Returns the name of the command at the beginning of a text. `None` if the text cannot be a command.
 pub fn name_of(text: &str) -> Option<&str> {
     let name = text.trim().strip_prefix('/')?.split(char::is_whitespace).next()?;
@@ -101,6 +166,19 @@ mod tests {
             assert_eq!(name_of(text), name, "{text:?}");
         }
         assert_eq!(name_of(&format!("/{}", "x".repeat(101))), None);
+    }
+
+    #[test]
+    fn files_define_no_command_of_the_program_and_none_that_ends_it() {
+        let names = |commands: Vec<ProgramCommand>| {
+            commands.into_iter().map(|it| it.name).collect::<Vec<_>>()
+        };
+        let files = known(&["greet", "init", "exit", "a b", "build", "greet"]);
+        assert_eq!(names(merge(known(&["init"]), files)), ["init", "build", "greet"]);
+        let many: Vec<String> = (0..300).map(|number| format!("c{number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let merged = names(merge(known(&["init"]), known(&many)));
+        assert_eq!((merged.len(), merged[0].as_str()), (201, "init"));
     }
 
     #[test]

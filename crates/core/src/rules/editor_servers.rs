@@ -29,7 +29,7 @@ const MAX_BYTES: usize = 48 * 1024;
 const MAX_NAME_CHARS: usize = 40;
 
 /// The name of Segue's own server.
-const RESERVED_NAME: &str = "segue";
+pub const RESERVED_NAME: &str = "segue";
 
 /// An MCP server of an editor.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,9 +10,8 @@ use segue_acp::{AcpSettings, EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 use segue_core::api::{
     AddressQuery, AnswerReport, AnswerRequest, Caller, CancelRequest, ConversationRequest,
     InterruptReport, InterruptRequest, MessageView, MessageWaitRequest, RestoreReport,
-    ResumeAnswer, ResumeRequest, RunRequest, Selection, SendReport, SendRequest, SessionList,
-    SessionOptions, SessionView, SettingsReport, SettingsRequest, StartedSession, StopReport,
-    StopRequest,
+    ResumeAnswer, ResumeRequest, RunRequest, SendReport, SendRequest, SessionList, SessionOptions,
+    SessionView, SettingsReport, SettingsRequest, StartedSession,
 };
 use segue_core::model::{MessageId, RequestId, SessionId};
 use segue_core::{Error, Result};
@@ -140,13 +139,6 @@ impl EditorPort for EditorCalls {
 
     async fn change_settings(&self, request: &SettingsRequest) -> Result<SettingsReport> {
         self.change("/v1/settings", request).await
-    }
-
-    async fn stop(&self, session: SessionId) -> Result<()> {
-        let selection = Selection::Named(vec![session.to_string()]);
-        let request = StopRequest { cwd: "/".into(), selection };
-        let report: StopReport = self.change("/v1/stop", &request).await?;
-        report.failed.into_iter().next().map_or(Ok(()), |failed| Err(failed.error))
     }
 
     async fn send(&self, request: &SendRequest) -> Result<SendReport> {

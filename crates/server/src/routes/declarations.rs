@@ -186,7 +186,10 @@ fn add_session_settings(table: RouteTable) -> RouteTable {
         .get(
             "/v1/session/options",
             Read,
-            does("session_options", "Lists what can be chosen for a session"),
+            does(
+                "session_options",
+                "Lists the permissions, models and commands that a session accepts",
+            ),
             sessions::options,
         )
         .post(

@@ -198,7 +198,7 @@ pub(crate) async fn show(
     Ok(Json(view.ok_or_else(|| Error::internal("a session cannot be shown"))?))
 }
 
-/// Returns what can be chosen for a session.
+/// Lists the permissions, models and commands that a session accepts.
 pub(crate) async fn options(
     Admitted { supervisor, principal }: Admitted,
     QueryValues(query): QueryValues<AddressQuery>,

@@ -1,3 +1,3 @@
--- When the settings of a session changed that take effect with its next launch.
+-- When a person changed the settings of a session.
 
 ALTER TABLE sessions ADD COLUMN settings_changed_at TEXT;

@@ -50,7 +50,7 @@ fn database_refuses_changes_that_break_a_guarantee() {
             "INSERT INTO sessions SELECT 'second', fleet, name, agent, vendor, cwd, config_dir,
              model, permission, headless, restart, parent, status, spoke, created_at, updated_at,
              args, env, instructions, NULL, archive, settled, up_name,
-             mcp, repetition FROM sessions",
+             mcp, repetition, NULL FROM sessions",
             "UNIQUE",
         ),
         (

@@ -10,8 +10,8 @@ use crate::shared::commands::{built_in, markdown, skills};
 const PROJECT_FOLDER: &str = ".claude";
 
 impl ProgramCommands for Claude {
-    fn list(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
-        let mut found = vec![
+    fn built_in(&self) -> Vec<ProgramCommand> {
+        vec![
             ProgramCommand {
                 arguments: CommandArguments::Described("what the summary has to keep".to_owned()),
                 ..built_in(
@@ -21,7 +21,11 @@ impl ProgramCommands for Claude {
                 )
             },
             built_in("init", "Write a CLAUDE.md for the project", CommandEffect::Prompt),
-        ];
+        ]
+    }
+
+    fn of_files(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
+        let mut found = Vec::new();
         for folder in [place.cwd.join(PROJECT_FOLDER), place.config_dir.clone()] {
             found.extend(markdown(files, &folder.join("commands")));
             found.extend(skills(files, &folder.join("skills")));

@@ -78,6 +78,10 @@ impl Launching for Codex {
         })
     }
 
+    fn has_own_permission(&self, session: &Session) -> bool {
+        launching::has_flag(&session.args, &PERMISSION_FLAGS)
+    }
+
     fn headless(&self) -> Option<&dyn HeadlessLaunching> {
         Some(self)
     }
@@ -122,7 +126,7 @@ fn session_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
 /// | accept-edits | writes in the session's folder | asks |
 /// | auto | writes in the session's folder | fails |
 fn permission_arguments(session: &Session) -> Vec<String> {
-    if launching::has_flag(&session.args, &PERMISSION_FLAGS) {
+    if Launching::has_own_permission(&Codex, session) {
         return Vec::new();
     }
     let (approval, sandbox) = match session.permission {

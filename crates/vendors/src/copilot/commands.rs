@@ -7,11 +7,15 @@ use super::Copilot;
 use crate::shared::commands::{built_in, markdown, skills};
 
 impl ProgramCommands for Copilot {
-    fn list(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
-        let mut found = vec![
+    fn built_in(&self) -> Vec<ProgramCommand> {
+        vec![
             built_in("compact", "Replace the conversation by a summary", CommandEffect::Compaction),
             built_in("init", "Write instructions for the project", CommandEffect::Prompt),
-        ];
+        ]
+    }
+
+    fn of_files(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
+        let mut found = Vec::new();
         for folder in [".github/skills", ".agents/skills"] {
             found.extend(skills(files, &place.cwd.join(folder)));
         }

@@ -115,6 +115,10 @@ impl Launching for Copilot {
         Ok(CommandLine { arguments, files: instructions_files(plan) })
     }
 
+    fn has_own_permission(&self, session: &Session) -> bool {
+        launching::has_flag(&session.args, &PERMISSION_FLAGS)
+    }
+
     fn headless(&self) -> Option<&dyn HeadlessLaunching> {
         Some(self)
     }
@@ -143,7 +147,7 @@ fn conversation_argument(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 /// applies, or if the session's own arguments decide. A headless Copilot refuses every action that
 /// it would have to ask about.
 fn permission_argument(session: &Session) -> Option<String> {
-    if launching::has_flag(&session.args, &PERMISSION_FLAGS) {
+    if Launching::has_own_permission(&Copilot, session) {
         return None;
     }
     match session.permission {

@@ -1,13 +1,13 @@
 //! The commands of the demo agent that a message may run.
 
 use segue_core::model::{CommandArguments, CommandEffect, ProgramCommand};
-use segue_core::ports::{Files, Place, ProgramCommands};
+use segue_core::ports::ProgramCommands;
 
 use super::Demo;
 use crate::shared::commands::built_in;
 
 impl ProgramCommands for Demo {
-    fn list(&self, _files: &dyn Files, _place: &Place) -> Vec<ProgramCommand> {
+    fn built_in(&self) -> Vec<ProgramCommand> {
         let seconds = |name: &str, description: &str| ProgramCommand {
             arguments: CommandArguments::Described("seconds".to_owned()),
             ..built_in(name, description, CommandEffect::Prompt)

@@ -8,8 +8,12 @@ use super::Gemini;
 use crate::shared::commands::{built_in, toml};
 
 impl ProgramCommands for Gemini {
-    fn list(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
-        let mut found = vec![built_in("init", "Write a GEMINI.md", CommandEffect::Prompt)];
+    fn built_in(&self) -> Vec<ProgramCommand> {
+        vec![built_in("init", "Write a GEMINI.md", CommandEffect::Prompt)]
+    }
+
+    fn of_files(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
+        let mut found = Vec::new();
         for folder in [place.cwd.join(".gemini"), place.config_dir.clone()] {
             found.extend(toml(files, &folder.join("commands")));
         }

@@ -69,6 +69,10 @@ impl Launching for Gemini {
         &["pro", "flash", "flash-lite"]
     }
 
+    fn has_own_permission(&self, session: &Session) -> bool {
+        launching::has_flag(&session.args, &PERMISSION_FLAGS)
+    }
+
     fn headless(&self) -> Option<&dyn HeadlessLaunching> {
         Some(self)
     }
@@ -83,7 +87,7 @@ impl HeadlessLaunching for Gemini {
 /// Returns the arguments that set the permission. A headless Gemini never asks: tools that need a
 /// permission are not available.
 fn permission_arguments(session: &Session) -> Vec<String> {
-    if launching::has_flag(&session.args, &PERMISSION_FLAGS) {
+    if Launching::has_own_permission(&Gemini, session) {
         return Vec::new();
     }
     let mode = match session.permission {

@@ -11,11 +11,15 @@ use crate::shared::commands::{built_in, markdown, skills};
 const COMPACT: &str = "compact";
 
 impl ProgramCommands for OpenCode {
-    fn list(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
-        let mut found = vec![
+    fn built_in(&self) -> Vec<ProgramCommand> {
+        vec![
             built_in(COMPACT, "Replace the conversation by a summary", CommandEffect::Compaction),
             built_in("init", "Write an AGENTS.md for the project", CommandEffect::Prompt),
-        ];
+        ]
+    }
+
+    fn of_files(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
+        let mut found = Vec::new();
         found.extend(markdown(files, &place.cwd.join(".opencode/command")));
         found.extend(skills(files, &place.cwd.join(".claude/skills")));
         if let Some(folder) = settings_folder(place) {

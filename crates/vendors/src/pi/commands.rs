@@ -10,9 +10,13 @@ use crate::shared::commands::{built_in, markdown, skills};
 const SKILL_PREFIX: &str = "skill:";
 
 impl ProgramCommands for Pi {
-    fn list(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
+    fn built_in(&self) -> Vec<ProgramCommand> {
         let summary = "Replace the conversation by a summary";
-        let mut found = vec![built_in("compact", summary, CommandEffect::Compaction)];
+        vec![built_in("compact", summary, CommandEffect::Compaction)]
+    }
+
+    fn of_files(&self, files: &dyn Files, place: &Place) -> Vec<ProgramCommand> {
+        let mut found = Vec::new();
         for folder in [place.cwd.join(".pi"), place.config_dir.clone()] {
             found.extend(markdown(files, &folder.join("prompts")));
         }

@@ -48,7 +48,7 @@ pub(crate) fn skills(files: &dyn Files, folder: &Path) -> Vec<ProgramCommand> {
         files.facts(&file).ok().flatten()?;
         command(&folder, markdown_header(&head(files, &file)))
     };
-    listed(files, folder).filter_map(skill).collect()
+    listed(files, folder).filter_map(skill).take(MAX_FILES).collect()
 }
 
 fn with_extension<'a>(
@@ -57,14 +57,14 @@ fn with_extension<'a>(
     extension: &'a str,
 ) -> impl Iterator<Item = PathBuf> + 'a {
     let has_extension = move |path: &PathBuf| path.extension().is_some_and(|it| it == extension);
-    listed(files, folder).filter(has_extension)
+    listed(files, folder).filter(has_extension).take(MAX_FILES)
 }
 
 /// Lists the paths in a folder, in a stable order. A folder that cannot be read has none.
 fn listed(files: &dyn Files, folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let mut paths = files.list(folder).unwrap_or_default();
     paths.sort();
-    paths.into_iter().take(MAX_FILES)
+    paths.into_iter()
 }
 
 fn head(files: &dyn Files, path: &Path) -> String {

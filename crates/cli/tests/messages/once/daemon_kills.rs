@@ -109,6 +109,39 @@ fn rename_survives_sigkill_of_the_daemon_at_every_point_and_is_done_once() {
 }
 
 #[test]
+fn settings_survive_sigkill_of_the_daemon_at_every_point() {
+    let set = |world: &World| world.segue(["set", "alpha", "--permission", "auto"]);
+    let points = failpoints(agent("alpha"), set);
+    assert!(points.contains("settings.commit.after"), "{points:?}");
+    for point in points {
+        let mut world = agent("alpha");
+        run_with_kill(&mut world, &point, set);
+        let session = world.session("alpha");
+        assert_eq!(session["permission"], "auto", "{point}");
+        let record = &launches::newest_json(&world, &session)["session"];
+        assert_eq!(record["permission"], "auto", "{point}");
+    }
+}
+
+#[test]
+fn message_with_new_settings_survives_sigkill_of_the_daemon_at_every_point() {
+    let changed = || {
+        let world = agent("alpha");
+        world.ok(["set", "alpha", "--permission", "auto"]);
+        world
+    };
+    let send = |world: &World| world.segue(["send", "alpha", "remember the word heron"]);
+    for point in failpoints(changed(), send) {
+        let mut world = changed();
+        kill_during(&mut world, &point, send);
+        world.resume(["alpha"]);
+        world.ok(["wait", "alpha", "--for", "idle", "--timeout", "170s"]);
+        assert_eq!(times_received(&world, "remember the word heron"), 1, "{point}");
+        assert_eq!(world.session("alpha")["settings_outdated"], false, "{point}");
+    }
+}
+
+#[test]
 fn interrupt_during_which_the_daemon_dies_is_never_repeated() {
     let interrupt = |world: &World| world.segue(["interrupt", "alpha"]);
     let working = || {

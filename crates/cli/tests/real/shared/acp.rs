@@ -166,6 +166,12 @@ fn mode_changes_in_the_same_conversation<V: PinnedVendor>() {
     assert_ended(&client.prompt(&session, last).0);
     assert!(client.questions.is_empty(), "it asks nothing now");
     assert!(scene.world.project().join("allowed").exists());
+    client.ok("session/set_mode", &json!({"sessionId": session, "modeId": "ask"}));
+    let prompt = client.begin_prompt(&session, "[[ask: touch refused]]");
+    client.question();
+    client.notify("session/cancel", &json!({"sessionId": session}));
+    client.answer(prompt);
+    assert!(!scene.world.project().join("refused").exists());
     let carried = scene.model.conversation_of(last).unwrap();
     let carried = carried.user_texts();
     assert!(carried.iter().any(|text| text.contains("ALPHA")), "{carried:?}");

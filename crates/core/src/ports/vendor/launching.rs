@@ -47,6 +47,12 @@ pub trait Launching: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns whether the session's own arguments decide what the agent may do without asking, so that
+    /// its permission has no effect.
+    fn has_own_permission(&self, _session: &Session) -> bool {
+        false
+    }
+
     /// Returns names of models that every version of the program accepts.
     fn models(&self) -> &'static [&'static str] {
         &[]

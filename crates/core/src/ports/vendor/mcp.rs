@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::CommandLine;
 use crate::model::Environment;
+use crate::rules::editor_servers;
 
 /// How a vendor's program gets MCP servers for one launch. The user's settings are not changed.
 pub trait McpClient: Debug + Send + Sync {
@@ -42,5 +43,5 @@ pub struct McpServerCommand {
 
 impl McpServerCommand {
     /// The name of Segue's own server.
-    pub const OWN_NAME: &str = "segue";
+    pub const OWN_NAME: &str = editor_servers::RESERVED_NAME;
 }

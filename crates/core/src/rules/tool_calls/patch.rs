@@ -29,9 +29,22 @@ fn unescaped(patch: &str) -> Cow<'_, str> {
         return Cow::Borrowed(patch);
     }
     let end = patch.find(END).map_or(patch.len(), |end| end + END.len());
-    // A string of JavaScript may quote its text with apostrophes.
-    let quoted = patch[..end].replace("\\'", "'");
+    let quoted = json_escapes(&patch[..end]);
     serde_json::from_str(&format!("\"{quoted}\"")).map_or(Cow::Borrowed(patch), Cow::Owned)
+}
+
+/// Returns the content of a string of JavaScript with the escapes of JSON, which has none for an
+/// apostrophe.
+fn json_escapes(content: &str) -> String {
+    let (mut escaped, mut characters) = (String::new(), content.chars());
+    while let Some(character) = characters.next() {
+        match (character, if character == '\\' { characters.next() } else { None }) {
+            ('\\', Some('\'')) => escaped.push('\''),
+            ('\\', Some(other)) => escaped.extend(['\\', other]),
+            (other, _) => escaped.push(other),
+        }
+    }
+    escaped
 }
 
 /// The state of a reader after a line of a patch.

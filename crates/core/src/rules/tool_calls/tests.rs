@@ -61,13 +61,14 @@ fn patch_is_read_as_text_and_as_an_argument() {
 
 #[test]
 fn patch_in_a_program_is_read_with_and_without_escape_sequences() {
-    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-say(\"x\")\n+say('y')\n*** End Patch";
+    let patch =
+        "*** Begin Patch\n*** Update File: a.rs\n@@\n-say(\"x\")\n+say('\\n y\\'')\n*** End Patch";
     let escaped = json!(patch).to_string();
     let apostrophes = format!("'{}'", escaped[1..escaped.len() - 1].replace('\'', "\\'"));
     for literal in [format!("`{patch}`"), escaped, apostrophes] {
         let program = format!("text(await tools.apply_patch({literal}));\ntext(\"done\");\n");
         let found = describe("exec", &json!({ "input": program }).to_string());
-        let expected = [edit("a.rs", Some("say(\"x\")\n"), "say('y')\n")];
+        let expected = [edit("a.rs", Some("say(\"x\")\n"), "say('\\n y\\'')\n")];
         assert_eq!((found.action, found.edits), (ToolAction::Edit, expected.to_vec()), "{program}");
     }
 }

@@ -23,6 +23,9 @@ use super::{Actor, Reply, SessionTimeout};
 /// overdue.
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a command may take to show its effect in an agent that does not report to work.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(600);
+
 /// How long an agent usually takes to show that it has accepted a message. After that, Enter is
 /// pressed again.
 const USUAL_ACCEPT_TIME: Duration = Duration::from_secs(3);
@@ -241,6 +244,9 @@ impl Actor {
         if self.state.session.status != Status::Idle || self.delivery.is_disturbed {
             return Ok(());
         }
+        if self.has_old_settings() {
+            return self.begin_with_new_settings().await;
+        }
         match messages::type_next(&self.ports, &mut self.state).await? {
             Attempt::Typed(message) => {
                 self.send_later(USUAL_ACCEPT_TIME, SessionTimeout::CheckMessage { message });
@@ -293,11 +299,28 @@ impl Actor {
         let is_overdue =
             |(typed, at): (MessageId, Instant)| typed == message && at.elapsed() >= ACCEPT_TIMEOUT;
         if self.is_typing_into_terminal(message) && self.delivery.typed.is_some_and(is_overdue) {
+            if self.may_work_on_command(message).await? {
+                self.send_later(ACCEPT_TIMEOUT, SessionTimeout::Overdue { message });
+                return Ok(());
+            }
             // The holder knows whether it has typed the message.
             messages::resolve_interrupted_typing(&self.ports, &mut self.state).await?;
             messages::check_typed(&self.ports, &mut self.state, AgentWait::Over).await?;
         }
         Ok(())
+    }
+
+    /// Returns whether the agent may still carry out a command whose effect the transcript does not
+    /// show before its end. Some programs report nothing while they write a summary.
+    async fn may_work_on_command(&self, message: MessageId) -> Result<bool> {
+        let is_command = |it: &segue_core::model::Message| it.id == message && it.is_command;
+        if !self.state.outbox.iter().any(is_command) {
+            return Ok(false);
+        }
+        let is_recent = |(_, at): (MessageId, Instant)| at.elapsed() < COMMAND_TIMEOUT;
+        Ok(self.state.session.status == Status::Working
+            || self.delivery.typed.is_some_and(is_recent)
+                && !messages::has_draft(&self.ports, &self.state).await?)
     }
 
     /// Continues to follow a message that was being typed while no daemon ran.
@@ -308,6 +331,38 @@ impl Actor {
         if let Some(message) = self.state.outbox.iter().find(is_typing).map(|it| it.id) {
             self.expect_until_overdue(message);
         }
+        Ok(())
+    }
+
+    /// Returns whether a person has changed settings since the agent was started.
+    pub(super) fn has_old_settings(&self) -> bool {
+        let launched_at = self.state.open().map(|launch| launch.created_at);
+        launched_at.is_some_and(|at| self.state.session.has_new_settings_since(at))
+    }
+
+    /// Returns whether the oldest message could be typed now.
+    pub(super) async fn can_type(&self) -> Result<bool> {
+        messages::can_type(&self.ports, &self.state).await
+    }
+
+    /// Starts the agent again before the next message is typed, so that its turn has the settings
+    /// that the session has now.
+    async fn begin_with_new_settings(&mut self) -> Result<()> {
+        if !self.starts.is_empty() || !self.can_type().await? {
+            return Ok(());
+        }
+        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
+        let environment = match self.delivery.sender_environment.clone() {
+            Some(environment) => Some(environment),
+            None => self.ports.holders.environment(launch).await?,
+        };
+        let environment = environment.ok_or_else(|| {
+            Error::conflict("its new settings need the environment of a command").hint(format!(
+                "run `segue stop {0} && segue resume {0}`",
+                self.state.session.address()
+            ))
+        })?;
+        self.starts.push(StartRequest::Reconfigured { environment });
         Ok(())
     }
 

@@ -1,21 +1,25 @@
 //! Records a session's settings and its name.
 
-use segue_core::Result;
 use segue_core::flows::rename;
 use segue_core::flows::settings::NewSettings;
 use segue_core::model::{EventPayload, SessionName};
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::naming;
+use segue_core::{Result, failpoint};
 
 use super::{Actor, SessionRenamer};
 
 impl Actor {
-    /// Records settings of the session. Returns the keys that change
-    /// the next launch.
+    /// Records settings of the session. Returns the keys that change the next launch.
     pub(super) async fn configure(&mut self, settings: NewSettings) -> Result<Vec<&'static str>> {
         let known = self.state.session.settings();
+        let is_of_person = matches!(settings, NewSettings::OfPerson(_));
         let settings = settings.replace(known.clone());
         if known == settings {
+            // The daemon may have been killed after an earlier attempt had recorded them.
+            if is_of_person {
+                self.write_settings()?;
+            }
             return Ok(Vec::new());
         }
         let changed = settings.differences(&known);
@@ -26,18 +30,26 @@ impl Actor {
         }
         let begins_archive = settings.archive && !known.archive;
         let session = self.id();
-        let changed_at = (!changed.is_empty()).then(|| self.ports.clock.now());
+        let is_for_next_message = is_of_person && !changed.is_empty();
+        let changed_at = is_for_next_message.then(|| self.ports.clock.now());
         let settings = Box::new(settings);
         let changes = vec![Change::Configure { session, settings, changed_at }];
+        failpoint::hit("settings.commit.before");
         self.state.commit(&self.ports, Commit { changes, events }).await?;
+        failpoint::hit("settings.commit.after");
         if begins_archive {
             self.archive();
         }
-        if !self.state.launches.is_empty() {
-            // A lost store is rebuilt from this file, so it needs the new settings.
-            self.state.write_record(&self.ports)?;
-        }
+        self.write_settings()?;
         Ok(changed)
+    }
+
+    /// Writes the settings to the file from which a lost store is rebuilt.
+    fn write_settings(&self) -> Result<()> {
+        if self.state.launches.is_empty() {
+            return Ok(());
+        }
+        self.state.write_record(&self.ports)
     }
 
     /// Renames the session. Its id stays the same.

@@ -61,6 +61,8 @@ pub(super) enum StartRequest {
     Restart { after: LaunchId, environment: Environment },
     /// Starts the next turn of a headless session, with its oldest queued message.
     NextTurn { environment: Environment },
+    /// Ends the agent, and starts it in its conversation with the settings that the session has now.
+    Reconfigured { environment: Environment },
 }
 
 impl StartRequest {

@@ -31,7 +31,9 @@ impl Actor {
                 self.removed = self.state.launches.is_empty() && self.state.bindings.is_empty();
             }
             StartRequest::Restart { .. } => return self.report_restart(done).await,
-            StartRequest::NextTurn { .. } => self.report_next_turn(done),
+            StartRequest::NextTurn { .. } | StartRequest::Reconfigured { .. } => {
+                self.report_next_turn(done);
+            }
         }
         Ok(())
     }

@@ -110,6 +110,14 @@ impl Actor {
                 }
                 self.prepare_to_bring_back(SelectionMode::ByName).await
             }
+            StartRequest::Reconfigured { .. } => {
+                // A person may have typed, or taken the message back, since the start was requested.
+                if !self.has_old_settings() || !self.can_type().await? {
+                    return Ok(Preparation::Outdated);
+                }
+                self.stop().await?;
+                self.prepare_to_bring_back(SelectionMode::ByName).await
+            }
         }
     }
 
@@ -243,6 +251,10 @@ impl Actor {
             }
             StartRequest::Restart { environment, .. } => {
                 let (observed, decision) = self.decide(SelectionMode::InBulk).await?;
+                self.bring_back(&observed, decision, environment.clone()).await
+            }
+            StartRequest::Reconfigured { environment } => {
+                let (observed, decision) = self.decide(SelectionMode::ByName).await?;
                 self.bring_back(&observed, decision, environment.clone()).await
             }
             StartRequest::NextTurn { environment } => {
@@ -382,7 +394,8 @@ impl StartRequest {
             Self::Handoff { launch, .. } => &launch.environment,
             Self::Resume { environment, .. }
             | Self::Restart { environment, .. }
-            | Self::NextTurn { environment } => environment,
+            | Self::NextTurn { environment }
+            | Self::Reconfigured { environment } => environment,
         }
     }
 }
