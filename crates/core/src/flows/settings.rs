@@ -57,6 +57,10 @@ pub async fn plan(
         let error = Error::usage(format!("agents of `{}` have no permissions", found.vendor));
         return Err(error.caused_by("its program does everything without asking"));
     }
+    if permission.is_some() {
+        // As for a new session: a token may need a further right for a loose permission.
+        principal.permission(*permission)?;
+    }
     if permission.is_some() && vendor.launching().has_own_permission(&found) {
         let error =
             Error::usage(format!("the arguments of `{}` set its permission", found.address()));

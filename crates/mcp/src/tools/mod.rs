@@ -7,10 +7,12 @@ mod tasks;
 mod waiting;
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use segue_core::api::Caller;
 use segue_core::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -142,4 +144,19 @@ pub fn listing() -> Vec<ToolListing> {
         ToolListing { name: tool.name, parameters: parameters.collect() }
     };
     TOOLS.iter().map(tool).collect()
+}
+
+/// Returns the caller with this folder as its working folder. `None` is the caller's own folder.
+fn caller_in(api: &dyn ApiCalls, folder: Option<PathBuf>) -> Result<Caller> {
+    let caller = api.caller();
+    match folder {
+        Some(cwd) if cwd.is_absolute() => Ok(Caller { cwd, ..caller }),
+        Some(relative) => {
+            let relative = relative.display();
+            Err(Error::usage(format!("`folder` must be an absolute path, got `{relative}`")))
+        }
+        None if api.has_folder() => Ok(caller),
+        None => Err(Error::usage("`folder` is needed: a client on a network has no folder")
+            .hint("give the absolute path of the project's folder on the machine of the daemon")),
+    }
 }

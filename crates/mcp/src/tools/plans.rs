@@ -4,15 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use segue_core::Result;
 use segue_core::api::{
-    Caller, PlanApplyReport, PlanApplyRequest, PlanSelector, PlanSummaryView, PlanTaskView,
-    PlanView,
+    PlanApplyReport, PlanApplyRequest, PlanSelector, PlanSummaryView, PlanTaskView, PlanView,
 };
-use segue_core::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{McpTool, ToolAudience};
+use super::{McpTool, ToolAudience, caller_in};
 use crate::answers;
 use crate::port::{ApiCalls, ask, change};
 
@@ -52,21 +51,6 @@ impl McpTool for PlanApply {
         answer["changes"] = json!(report.changes);
         answer["unchanged"] = json!(report.unchanged);
         Ok(answer)
-    }
-}
-
-/// Returns the caller with this folder as its working folder. `None` is the caller's own folder.
-fn caller_in(api: &dyn ApiCalls, folder: Option<PathBuf>) -> Result<Caller> {
-    let caller = api.caller();
-    match folder {
-        Some(cwd) if cwd.is_absolute() => Ok(Caller { cwd, ..caller }),
-        Some(relative) => {
-            let relative = relative.display();
-            Err(Error::usage(format!("`folder` must be an absolute path, got `{relative}`")))
-        }
-        None if api.has_folder() => Ok(caller),
-        None => Err(Error::usage("`folder` is needed: a client on a network has no folder")
-            .hint("give the absolute path of the project's folder on the machine of the daemon")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tools for the queue of tasks.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ use segue_core::model::{ReportedState, TaskMode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::McpTool;
 use super::waiting::{ANSWER_MARGIN, seconds};
+use super::{McpTool, caller_in};
 use crate::answers;
 use crate::port::{ApiCalls, ask, change};
 
@@ -31,6 +32,10 @@ pub(super) struct TaskAddParameters {
     /// A text that identifies the task. A second task with the same key is not added.
     #[serde(default)]
     key: Option<String>,
+    /// The folder of the project, or a folder in it, as an absolute path. The default value is your
+    /// own folder.
+    #[serde(default)]
+    folder: Option<PathBuf>,
     /// The branch on which the agent works, in a checkout of its own.
     #[serde(default)]
     branch: Option<String>,
@@ -51,9 +56,9 @@ impl McpTool for TaskAdd {
     type Parameters = TaskAddParameters;
 
     async fn call(api: Arc<dyn ApiCalls>, parameters: TaskAddParameters) -> Result<Value> {
-        let TaskAddParameters { prompt, agent, key, branch, verify, priority } = parameters;
+        let TaskAddParameters { prompt, agent, key, folder, branch, verify, priority } = parameters;
         let request = TaskAddRequest {
-            caller: api.caller(),
+            caller: caller_in(api.as_ref(), folder)?,
             prompt,
             agent,
             repo: None,

@@ -102,6 +102,20 @@ fn plan_is_applied_in_the_folder_that_the_call_names() {
 }
 
 #[test]
+fn task_is_added_in_the_folder_that_the_call_names() {
+    let (world, client) = world_with(&[]);
+    scene::write_agents(&world, "shop", &["coder"]);
+    let task = json!({"prompt": "hello", "agent": "coder"});
+    let (failed, text) = call(&client, "task_add", &task);
+    assert!(failed && text.contains("`folder` is needed"), "{text}");
+    let mut own = task;
+    own["folder"] = json!(world.project());
+    let (failed, text) = call(&client, "task_add", &own);
+    assert!(!failed, "{text}");
+    assert_eq!(world.json(["task", "ls", "--all", "--json"])["tasks"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn request_without_a_token_or_of_another_page_is_refused() {
     let (world, client) = world_with(&[]);
     let stranger = NetworkClient::of(client.address);

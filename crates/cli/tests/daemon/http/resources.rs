@@ -287,6 +287,30 @@ fn failed_turn_that_a_person_has_to_cure_is_listed_until_the_session_goes_on() {
 }
 
 #[test]
+fn token_loosens_no_permission_of_a_session() {
+    let world = world();
+    scene::start_with_word(&world, "fox", "amber");
+    let network = NetworkClient::listen(&world);
+    let client = network.with_scopes(&world, "program", &["read", "work"]);
+    let set = |client: &NetworkClient, permission: &str| {
+        let body = json!({"cwd": "/", "session": "default/fox", "permission": permission});
+        client.post("/v1/settings", &body)
+    };
+    for loose in ["accept-edits", "auto"] {
+        let refused = set(&client, loose);
+        assert_eq!(refused.status, 403, "{}", refused.text);
+        assert!(refused.text.contains("the scope `admin`"), "{}", refused.text);
+    }
+    assert_eq!(world.session("fox")["permission"], "ask");
+    assert_eq!(set(&client, "ask").status, 200);
+    let reader = network.with_scopes(&world, "reader", &["read"]);
+    assert_eq!(set(&reader, "ask").status, 403);
+    let options = reader.get("/v1/session/options?address=default/fox&cwd=/");
+    assert_eq!(options.body["permissions"], json!(["ask", "accept-edits", "auto"]));
+    assert_eq!(options.body["commands"][0]["name"], "ask", "{}", options.text);
+}
+
+#[test]
 fn task_with_a_higher_priority_starts_first() {
     let world = world();
     scene::write_shop(&world, "");
