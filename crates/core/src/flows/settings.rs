@@ -61,6 +61,15 @@ pub async fn plan(
         // As for a new session: a token may need a further right for a loose permission.
         principal.permission(*permission)?;
     }
+    let is_stricter = permission.is_some_and(|it| it < found.permission);
+    let keeps_auto = found.permission == Permission::Auto && found.has_content;
+    if is_stricter && keeps_auto && vendor.launching().keeps_auto_permission() {
+        let what =
+            format!("the program of `{}` keeps `auto` in this conversation", found.address());
+        return Err(Error::conflict(what)
+            .caused_by("a conversation that is resumed has the permission that it had before")
+            .hint("change it in the terminal (`segue attach`), or start another session"));
+    }
     if permission.is_some() && vendor.launching().has_own_permission(&found) {
         let error =
             Error::usage(format!("the arguments of `{}` set its permission", found.address()));

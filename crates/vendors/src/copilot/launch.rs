@@ -115,6 +115,11 @@ impl Launching for Copilot {
         Ok(CommandLine { arguments, files: instructions_files(plan) })
     }
 
+    /// Copilot records the mode in its conversation.
+    fn keeps_auto_permission(&self) -> bool {
+        true
+    }
+
     fn has_own_permission(&self, session: &Session) -> bool {
         launching::has_flag(&session.args, &PERMISSION_FLAGS)
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::facts::{EditsFiles, KeepsPlan};
 use crate::scene;
-use crate::shared::facts::RunsCommands;
+use crate::shared::facts::{ChangesMode, RunsCommands};
 
 /// The file that agents change.
 const FILE: &str = "notes.txt";
@@ -150,7 +150,7 @@ test_each!(
 );
 
 /// The agent asks, and asks nothing after the mode has changed.
-fn mode_changes_in_the_same_conversation<V: PinnedVendor>() {
+fn mode_changes_in_the_same_conversation<V: ChangesMode>() {
     let scene = scene::<V>();
     let mut client = EditorClient::start(&scene.world, &["--vendor", V::NAME]);
     let session = client.new_session(&scene.world.project());
@@ -166,15 +166,20 @@ fn mode_changes_in_the_same_conversation<V: PinnedVendor>() {
     assert_ended(&client.prompt(&session, last).0);
     assert!(client.questions.is_empty(), "it asks nothing now");
     assert!(scene.world.project().join("allowed").exists());
-    client.ok("session/set_mode", &json!({"sessionId": session, "modeId": "ask"}));
+    let carried = scene.model.conversation_of(last).unwrap();
+    let carried = carried.user_texts();
+    assert!(carried.iter().any(|text| text.contains("ALPHA")), "{carried:?}");
+    let back = client.request("session/set_mode", &json!({"sessionId": session, "modeId": "ask"}));
+    if V::KEEPS_AUTO {
+        let message = back["error"]["message"].as_str().unwrap();
+        return assert!(message.contains("keeps `auto`"), "{message}");
+    }
+    assert_eq!(back["result"], json!({}), "{back}");
     let prompt = client.begin_prompt(&session, "[[ask: touch refused]]");
     client.question();
     client.notify("session/cancel", &json!({"sessionId": session}));
     client.answer(prompt);
     assert!(!scene.world.project().join("refused").exists());
-    let carried = scene.model.conversation_of(last).unwrap();
-    let carried = carried.user_texts();
-    assert!(carried.iter().any(|text| text.contains("ALPHA")), "{carried:?}");
 }
 
 test_each!(

@@ -425,3 +425,19 @@ fn plan(tool: &str, (list, text): (&str, &str), [write, test]: [&str; 2]) -> Str
     }
     call(tool, &json!({list: steps}))
 }
+
+/// What a vendor's program does with a permission that changes in a conversation.
+pub(crate) trait ChangesMode: PinnedVendor {
+    /// A resumed conversation keeps the permission `auto`.
+    const KEEPS_AUTO: bool = false;
+}
+
+impl ChangesMode for ClaudeHome {}
+impl ChangesMode for CodexHome {}
+
+impl ChangesMode for CopilotHome {
+    const KEEPS_AUTO: bool = true;
+}
+
+impl ChangesMode for GeminiHome {}
+impl ChangesMode for OpencodeHome {}

@@ -53,6 +53,12 @@ pub trait Launching: Debug + Send + Sync {
         false
     }
 
+    /// Returns whether a resumed conversation that had the permission `auto` keeps it, whatever the
+    /// arguments of the launch are.
+    fn keeps_auto_permission(&self) -> bool {
+        false
+    }
+
     /// Returns names of models that every version of the program accepts.
     fn models(&self) -> &'static [&'static str] {
         &[]
