@@ -10,9 +10,8 @@ use segue_testkit::vendor_scene::{PinnedVendor, VendorScene};
 use segue_testkit::{EditorClient, World, processes};
 use serde_json::{Value, json};
 
-use super::facts::{EditsFiles, KeepsPlan};
+use super::facts::{ChangesMode, ChangesModel, EditsFiles, KeepsPlan, RunsCommands};
 use crate::scene;
-use crate::shared::facts::{ChangesMode, RunsCommands};
 
 /// The file that agents change.
 const FILE: &str = "notes.txt";
@@ -184,6 +183,38 @@ fn mode_changes_in_the_same_conversation<V: ChangesMode>() {
 
 test_each!(
     mode_changes_in_the_same_conversation: claude, codex, copilot, gemini, opencode
+);
+
+/// The models that Segue names for the vendor, and the requests that show them.
+fn model_changes_in_the_same_conversation<V: ChangesModel>() {
+    let scene = scene::<V>();
+    let mut client = editor(&scene);
+    let session = client.new_session(&scene.world.project());
+    assert_ended(&client.prompt(&session, "remember ALPHA").0);
+    for (model, part) in V::MODELS {
+        let chosen = json!({"sessionId": session, "configId": "model", "value": model});
+        let options = client.ok("session/set_config_option", &chosen);
+        let options = options["configOptions"].as_array().unwrap();
+        let option = options.iter().find(|it| it["id"] == "model").unwrap();
+        assert_eq!(option["currentValue"], *model);
+        let text = format!("ask {model}");
+        assert_ended(&client.prompt(&session, &text).0);
+        let carried = scene.model.conversation_of(&text).unwrap();
+        let shown = format!("{} {}", carried.path, carried.body["model"]);
+        assert!(shown.contains(part), "{model}: {shown}");
+        assert!(carried.user_texts()[0].contains("ALPHA"), "{carried:?}");
+    }
+    let loaded = client.ok("session/load", &of(&session));
+    let options = loaded["configOptions"].as_array().unwrap();
+    let option = options.iter().find(|it| it["id"] == "model").unwrap();
+    let offered = option["options"].to_string();
+    for (model, _) in V::MODELS {
+        assert!(offered.contains(&format!("{model:?}")), "{model}: {offered}");
+    }
+}
+
+test_each!(
+    model_changes_in_the_same_conversation: claude, codex, gemini, pi
 );
 
 /// The editor allows the first command and rejects the second one.

@@ -441,3 +441,27 @@ impl ChangesMode for CopilotHome {
 
 impl ChangesMode for GeminiHome {}
 impl ChangesMode for OpencodeHome {}
+
+/// The names of models that a vendor's program takes, each with a part of the requests that it sends
+/// then.
+pub(crate) trait ChangesModel: PinnedVendor {
+    const MODELS: &'static [(&'static str, &'static str)];
+}
+
+impl ChangesModel for ClaudeHome {
+    const MODELS: &'static [(&'static str, &'static str)] =
+        &[("haiku", "haiku"), ("sonnet", "sonnet"), ("opus", "opus")];
+}
+
+impl ChangesModel for CodexHome {
+    const MODELS: &'static [(&'static str, &'static str)] = &[("scripted-2", "scripted-2")];
+}
+
+impl ChangesModel for GeminiHome {
+    const MODELS: &'static [(&'static str, &'static str)] =
+        &[("flash", "flash"), ("flash-lite", "flash-lite"), ("pro", "pro")];
+}
+
+impl ChangesModel for PiHome {
+    const MODELS: &'static [(&'static str, &'static str)] = &[("scripted-1", "scripted-1")];
+}
