@@ -10,7 +10,7 @@ use segue_core::{Error, Result};
 
 use super::{SessionRequest, Supervisor};
 
-/// Changes settings. They take effect with the next launch of the session.
+/// Changes settings. The agent gets them with its next message.
 pub(crate) async fn change_settings(
     supervisor: &Arc<Supervisor>,
     principal: &Principal,

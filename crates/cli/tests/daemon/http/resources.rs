@@ -303,6 +303,14 @@ fn token_loosens_no_permission_of_a_session() {
     }
     assert_eq!(world.session("fox")["permission"], "ask");
     assert_eq!(set(&client, "ask").status, 200);
+    // A message without an environment starts the agent again in that of the agent.
+    let admin = network.with_scopes(&world, "admin", &["admin"]);
+    assert_eq!(set(&admin, "auto").status, 200);
+    let id = text(&world.session("fox"), "id").to_owned();
+    let body = json!({"text": "what is the word?", "until": "turn_ended", "timeout_ms": 170_000});
+    let answer = admin.post(&format!("/v1/sessions/{id}/messages"), &body);
+    assert_eq!(answer.body["answer"], "The word is amber.", "{}", answer.text);
+    assert_eq!(world.session("fox")["launches"], 2);
     let reader = network.with_scopes(&world, "reader", &["read"]);
     assert_eq!(set(&reader, "ask").status, 403);
     let options = reader.get("/v1/session/options?address=default/fox&cwd=/");

@@ -10,6 +10,7 @@ use segue_core::model::{Environment, MessageId, MessageSender, MessageState, Req
 use segue_core::ports::{self, Change, Commit};
 use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::delivery::AgentWait;
+use segue_core::rules::editor_servers;
 use segue_core::{Error, Result};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -351,19 +352,29 @@ impl Actor {
         if !self.starts.is_empty() || !self.can_type().await? {
             return Ok(());
         }
-        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
-        let environment = match self.delivery.sender_environment.clone() {
-            Some(environment) => Some(environment),
-            None => self.ports.holders.environment(launch).await?,
-        };
-        let environment = environment.ok_or_else(|| {
-            Error::conflict("its new settings need the environment of a command").hint(format!(
-                "run `segue stop {0} && segue resume {0}`",
-                self.state.session.address()
-            ))
-        })?;
+        let environment = self.environment_of_agent().await?;
         self.starts.push(StartRequest::Reconfigured { environment });
         Ok(())
+    }
+
+    /// Returns the environment that the agent was started with, with the MCP servers of the editor that
+    /// has sent the last message. A message may come from a client without an environment.
+    async fn environment_of_agent(&self) -> Result<Environment> {
+        let launch = self.state.open().map(|launch| launch.id);
+        let held = match launch {
+            Some(launch) => self.ports.holders.environment(launch).await?,
+            None => None,
+        };
+        let mut environment = held.ok_or_else(|| {
+            let name = self.state.session.address();
+            Error::conflict("its new settings need the environment of a command")
+                .hint(format!("run `segue stop {name} && segue resume {name}`"))
+        })?;
+        let sender = self.delivery.sender_environment.as_ref();
+        if let Some(servers) = sender.and_then(|sent| sent.get(editor_servers::VARIABLE)) {
+            environment.set(editor_servers::VARIABLE, servers);
+        }
+        Ok(environment)
     }
 
     /// Requests the next turn of a headless session if a message is queued.
