@@ -15,7 +15,7 @@ use segue_core::model::{
 use segue_core::rules::editor_servers;
 use segue_core::{Error, Result};
 use serde_json::{Value, json};
-use tokio::sync::{Mutex as AsyncMutex, mpsc};
+use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
 
 use crate::port::{EditorPort, FeedStart, SessionEventFeed, TurnFeed};
 
@@ -63,6 +63,8 @@ pub(crate) struct FakeEditorPort {
     pub(crate) calls: Mutex<Vec<String>>,
     pub(crate) options: Mutex<SessionOptions>,
     pub(crate) waits: mpsc::Sender<SendReport>,
+    /// Is notified when the end of a prompt is waited for.
+    pub(crate) is_awaited: Notify,
     waiting: AsyncMutex<mpsc::Receiver<SendReport>>,
     pub(crate) events: mpsc::Sender<EventPayload>,
     event_receiver: Mutex<Option<mpsc::Receiver<EventPayload>>>,
@@ -82,6 +84,7 @@ impl FakeEditorPort {
             calls: Mutex::default(),
             options: Mutex::default(),
             waits,
+            is_awaited: Notify::new(),
             waiting: AsyncMutex::new(waiting),
             events,
             event_receiver: Mutex::new(Some(event_receiver)),
@@ -160,6 +163,7 @@ impl EditorPort for FakeEditorPort {
 
     async fn wait(&self, request: &MessageWaitRequest) -> Result<SendReport> {
         self.called(format!("wait {:?}", request.known_question));
+        self.is_awaited.notify_one();
         let report = self.waiting.lock().await.recv().await;
         Ok(report.unwrap())
     }

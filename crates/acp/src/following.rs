@@ -135,6 +135,8 @@ impl SessionFollower {
         self.forward().await;
         loop {
             tokio::select! {
+                // A command of the editor is expected before its turn is read.
+                biased;
                 command = commands.recv() => match command {
                     Some(FollowCommand::End) | None => return,
                     Some(command) => self.carry_out(command).await,

@@ -287,6 +287,8 @@ async fn known_command_is_run_and_the_prompt_of_its_program_is_not_shown() {
     assert_eq!(update["availableCommands"], json!([command]));
     for (prompt, call) in [("/init here", "run /init here"), ("/other x", "send /other x")] {
         editor.prompt(2, prompt);
+        // The command is expected from now on.
+        editor.daemon.is_awaited.notified().await;
         let message = MESSAGE.parse().unwrap();
         if prompt.starts_with("/init") {
             editor.daemon.events.send(EventPayload::MessageTyped { message }).await.unwrap();
@@ -350,8 +352,14 @@ async fn settings_that_change_elsewhere_reach_the_editor() {
     while updates.len() < 3 {
         updates.push(editor.read()["params"]["update"].clone());
     }
-    assert_eq!(updates[1]["currentModeId"], "auto", "{updates:?}");
-    let model = &updates[2]["configOptions"][1];
+    let update = |kind: &str| {
+        updates
+            .iter()
+            .find(|it| it["sessionUpdate"] == kind)
+            .unwrap_or_else(|| panic!("{updates:?}"))
+    };
+    assert_eq!(update("current_mode_update")["currentModeId"], "auto");
+    let model = &update("config_option_update")["configOptions"][1];
     assert_eq!(model["currentValue"], "own");
     let values: Vec<&Value> =
         model["options"].as_array().unwrap().iter().map(|it| &it["value"]).collect();
